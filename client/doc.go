@@ -1,0 +1,25 @@
+// Package client carries arrivals to servers: it opens connections when a
+// schedule says so, whatever the server does, and records what came of them.
+//
+// A [Client] has one or more streams, each one logical client of the run with
+// its own schedule, target, workload and source addresses. It spreads them over
+// loops; a loop is one goroutine on one thread that owns its connections, its
+// timers and its recorder.
+//
+// # Design
+//
+// The loop engine (Linux, plain HTTP/1) drives raw non-blocking sockets: one
+// epoll registration a connection, edge triggered, and no system call that
+// could be avoided, since the kernel's part (35 to 60 us a connection) is the
+// limit and everything else is a few per cent of it. Three things cross between
+// goroutines: the immutable options at the start, a page of records once a
+// window, and the stop.
+//
+// A pass of a loop does, in this order: start the arrivals that are due (at
+// most maxStarts, so that replies are read in between); sleep until the next
+// thing is due, polling for the last stretch; handle what became ready; expire
+// timers. Ready sockets come before timers: after a stall of the generator
+// itself a reply that is already there is not called a timeout. Between two
+// ready sockets the schedule is looked at again, unless the loop is behind
+// anyway.
+package client

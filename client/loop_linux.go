@@ -1,0 +1,296 @@
+package client
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"httpgen/internal/poll"
+	"httpgen/sampler"
+)
+
+const (
+	maxStarts = 16       // arrivals started in a row before sockets are looked at
+	chunkBits = 8        // connections are allocated in chunks, which never move
+	readSize  = 64 << 10 // the loop's read buffer
+	poolRate  = 5000     // connections a second at which a loop opens its pools
+)
+
+// A loop is the engine for plain HTTP/1: one goroutine on one thread that owns
+// everything below.
+type loop struct {
+	c       *Client
+	id      int
+	poller  *poll.Poller
+	rec     *sampler.Recorder
+	streams []stream
+	chunks  [][]conn
+	free    int32 // first unused connection, none if there is none
+	queues  []queue
+	sleep   sleepers
+	events  []poll.Event
+	buf     []byte
+	last    Reply // what a workload is shown; here, so that it does not escape
+
+	epoch     time.Time
+	nextTimer time.Duration // no queue has a timer before it
+	active    int           // arrivals in flight on this loop
+	behind    bool          // the last look left arrivals that are due
+	started   int           // connections opened in this pass
+	stopped   bool
+	stopAt    time.Duration
+	sentAll   bool          // nothing is left to start
+	drainEnd  time.Duration // when waiting ends
+	sending   time.Duration // when sending ended
+	ended     time.Duration // when the last connection or arrival ended
+	over      bool          // the drain is over: what ends now is unfinished
+	spun      time.Duration
+	err       error
+}
+
+// newDriver chooses the engine of a loop.
+func newDriver(c *Client, id int) (driver, error) {
+	l := &loop{
+		c: c, id: id, free: none, nextTimer: never, drainEnd: never,
+		events: make([]poll.Event, 512), buf: make([]byte, readSize),
+	}
+	for i := range c.o.Streams {
+		st, err := newStream(l, i)
+		if err != nil {
+			return nil, fmt.Errorf("stream %s: %w", c.o.Streams[i].Name, err)
+		}
+		l.streams = append(l.streams, *st)
+	}
+	l.queues = make([]queue, numKinds*len(l.streams))
+	for i := range l.queues {
+		l.queues[i] = newQueue()
+	}
+	l.rec = c.s.Recorder(id, l)
+	return l, nil
+}
+
+// prepare implements driver.
+func (l *loop) prepare() (err error) {
+	l.poller, err = poll.New()
+	return err
+}
+
+func (l *loop) wake() { l.poller.Wake() }
+
+func (l *loop) now() time.Duration { return time.Since(l.epoch) }
+
+// run implements driver.
+func (l *loop) run(epoch time.Time) (sending, end time.Duration, err error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer l.poller.Close()
+	// Without this the kernel wakes the thread up to 50 us late; it is an
+	// optimisation, so a kernel that refuses is no reason to stop.
+	poll.SetTimerSlack(time.Nanosecond)
+	l.rebase(epoch)
+	for i := range l.streams {
+		l.pull(&l.streams[i])
+	}
+	now := l.now()
+	for {
+		began := now
+		if l.c.cancel.Load() && !l.stopped {
+			l.stop(now)
+		}
+		if now >= l.rec.Next() {
+			l.rec.Roll(now)
+		}
+		l.started = 0
+		l.arrivals(now)
+		if l.finished(now) {
+			break
+		}
+		wait := l.wait(l.now())
+		n, e := l.poller.Wait(l.events, wait)
+		if e != 0 {
+			l.err = fmt.Errorf("epoll: %w", e)
+			break
+		}
+		now = l.now()
+		if n == 0 && wait <= 0 && l.started == 0 {
+			l.spun += now - began
+		}
+		for i := range n {
+			l.event(&l.events[i], now)
+			now = l.now()
+			if !l.behind && now >= l.nextArrival() {
+				l.arrivals(now)
+			}
+		}
+		if n < len(l.events) && now >= l.nextTimer {
+			l.expire(now)
+		}
+		for len(l.sleep) > 0 && l.sleep[0].at <= now {
+			l.awake(l.sleep.pop(), now)
+		}
+		l.rec.Burst(l.started)
+	}
+	l.rec.Burst(l.started)
+	now = l.now()
+	l.abandon(now)
+	// The grid of windows reaches to the end of the plan, also where the last
+	// reply came a moment before.
+	l.rec.Finish(max(now, l.sending), never)
+	for i := range l.streams {
+		st := &l.streams[i]
+		if st.schedule != nil && st.schedule.Err() != nil {
+			l.err = st.schedule.Err()
+		}
+	}
+	return l.sending, max(l.ended, 0), l.err
+}
+
+// rebase makes epoch the origin of all instants.
+func (l *loop) rebase(epoch time.Time) {
+	shift := l.epoch.Sub(epoch)
+	l.epoch = epoch
+	for i := range l.chunks {
+		for k := range l.chunks[i] {
+			c := &l.chunks[i][k]
+			c.opened += shift
+			c.timers[0].at += shift
+		}
+	}
+	if l.nextTimer != never {
+		l.nextTimer += shift
+	}
+}
+
+// wait returns how long the loop may sleep; 0 or less means that it polls.
+func (l *loop) wait(now time.Duration) time.Duration {
+	until := min(l.rec.Next(), l.nextTimer, l.drainEnd)
+	if len(l.sleep) > 0 {
+		until = min(until, l.sleep[0].at)
+	}
+	if next := l.nextArrival(); next != never {
+		until = min(until, next-l.c.o.Spin)
+	}
+	for i := range l.streams {
+		if st := &l.streams[i]; st.slots > 0 && !l.sentAll {
+			until = min(until, st.plannedEnd)
+		}
+	}
+	// A loop that waits for nothing still looks up now and then.
+	return min(until-now, time.Second)
+}
+
+// finished says whether the run is over for this loop.
+func (l *loop) finished(now time.Duration) bool {
+	if !l.sentAll {
+		for i := range l.streams {
+			if l.more(&l.streams[i], now) {
+				return false
+			}
+		}
+		l.sentAll = true
+		l.endSending(now)
+		if !l.stopped {
+			l.drainEnd = now + l.c.o.Drain
+		}
+	}
+	if l.active > 0 || l.waiting() > 0 {
+		return now >= l.drainEnd
+	}
+	return true
+}
+
+// endSending notes when sending ended: with the plan where there is one, else
+// now.
+func (l *loop) endSending(now time.Duration) {
+	if l.stopped {
+		l.sending = l.stopAt
+		return
+	}
+	for i := range l.streams {
+		st := &l.streams[i]
+		switch {
+		case st.plannedEnd != never:
+			l.sending = max(l.sending, st.plannedEnd)
+		default:
+			l.sending = max(l.sending, now)
+		}
+	}
+}
+
+// waiting returns the arrivals that wait for a pooled connection.
+func (l *loop) waiting() (n int) {
+	for i := range l.streams {
+		n += l.streams[i].backlog.n
+	}
+	return n
+}
+
+// stop ends the schedule at now.
+func (l *loop) stop(now time.Duration) {
+	l.stopped, l.stopAt = true, now
+	l.drainEnd = now + l.c.o.StopDrain
+	for i := range l.streams {
+		st := &l.streams[i]
+		for st.have && st.at <= now {
+			l.shed(st, st.at, now, sampler.ShedStopped)
+			l.pull(st)
+		}
+		st.have = false
+		l.dropBacklog(st, now, sampler.ShedStopped)
+	}
+}
+
+// abandon ends what is still open when the drain is over.
+func (l *loop) abandon(now time.Duration) {
+	l.over = true
+	for i := range l.streams {
+		l.dropBacklog(&l.streams[i], now, sampler.ShedLate)
+	}
+	for i := range l.chunks {
+		for k := range l.chunks[i] {
+			c := &l.chunks[i][k]
+			if c.busy {
+				l.endArrival(c, sampler.OK, true, now)
+			}
+			if c.fd >= 0 {
+				l.closeConn(c, now)
+			}
+		}
+	}
+}
+
+func (l *loop) dropBacklog(st *stream, now time.Duration, cause sampler.Cause) {
+	for {
+		a, ok := st.backlog.pop()
+		if !ok {
+			return
+		}
+		l.shed(st, a.intended, now, cause)
+	}
+}
+
+func (l *loop) shed(st *stream, intended, now time.Duration, cause sampler.Cause) {
+	l.rec.Shed(st.id, intended < l.c.o.Warmup, intended, now, cause)
+}
+
+// Scheduled implements sampler.Source.
+func (l *loop) Scheduled(i int, until time.Duration) (main, warmup uint64) {
+	st := &l.streams[i]
+	if st.ledger == nil {
+		main, warmup = st.begun, st.begunWarm
+		st.begun, st.begunWarm = 0, 0
+		return main, warmup
+	}
+	for st.ledgerAt < until && (!l.stopped || st.ledgerAt <= l.stopAt) {
+		if st.ledgerAt < l.c.o.Warmup {
+			warmup++
+		} else {
+			main++
+		}
+		st.ledgerNext()
+	}
+	return main, warmup
+}
+
+// Work implements sampler.Source.
+func (l *loop) Work() time.Duration { return max(0, poll.ThreadCPU()-l.spun) }

@@ -1,0 +1,392 @@
+package client
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"go.uber.org/ratelimit"
+
+	"httpgen/internal/poll"
+	"httpgen/pacer"
+	"httpgen/sampler"
+)
+
+// A stream is the part of a Stream that belongs to one loop.
+type stream struct {
+	*Stream
+	id         int
+	addrs      []poll.Addr
+	addr       int // index of the one that worked last
+	sources    []poll.Addr
+	wildcard   poll.Addr // what --hog binds to without sources
+	noDelay    bool
+	plannedEnd time.Duration // never if it is not known
+
+	schedule pacer.Schedule
+	release  *pacer.Release
+	have     bool // the fields below describe the next arrival
+	decided  bool // due is the release's answer
+	index    uint64
+	at       time.Duration // intended
+	due      time.Duration // when it may start
+
+	ledger   pacer.Schedule // a second reading of the schedule, for the counts of the windows
+	ledgerAt time.Duration  // next arrival of the ledger, never at its end
+
+	slots     int    // closed model: arrivals to keep open
+	restart   int    // closed model: slots that wait for a new connection
+	begun     uint64 // closed model: arrivals not yet reported as scheduled
+	begunWarm uint64
+
+	pool    int   // connections that may be open; 0 without a pool
+	opened  int   // pooled connections that exist
+	opening int   // of them, those not established yet
+	idle    int32 // first of the list of idle connections
+	backlog ring
+	// replenish is running
+	replenishing bool
+	port         int // last local port tried by hog
+}
+
+// newStream makes loop l's part of stream i.
+func newStream(l *loop, i int) (*stream, error) {
+	o := &l.c.o
+	s := &o.Streams[i]
+	st := &stream{Stream: s, id: i, idle: none, plannedEnd: never, ledgerAt: never}
+	loops := s.loops(o.Loops)
+	if l.id < loops {
+		st.pool = share(s.Pool, l.id, loops)
+		st.slots = share(s.Closed, l.id, loops)
+		st.restart = st.slots
+	}
+	if s.Process != nil && l.id < loops {
+		shard, shards := o.Machine*loops+l.id, o.Machines*loops
+		st.schedule = s.Process.Schedule(shard, shards, s.Seed)
+		st.ledger = s.Process.Schedule(shard, shards, s.Seed)
+		st.ledgerNext()
+		st.release = pacer.NewRelease(s.Process, shards, o.CatchUp)
+	}
+	switch {
+	case s.Closed > 0 && s.For > 0:
+		st.plannedEnd = s.For
+	case s.PlannedEnd > 0:
+		st.plannedEnd = s.PlannedEnd
+	case s.Process != nil:
+		if end, _, known := pacer.PlannedEnd(s.Process, s.Seed); known {
+			st.plannedEnd = end
+		}
+	}
+	if err := st.resolve(); err != nil {
+		return nil, err
+	}
+	// A single small request a connection goes out at once anyway.
+	calls, plain := s.Workload.(*Calls)
+	st.noDelay = s.Target.Unix == "" && !(plain && calls.Calls <= 1 && len(calls.Request.bytes) < 1400)
+	st.port = firstPort + l.id
+	return st, nil
+}
+
+// resolve makes the kernel's forms of all addresses.
+func (st *stream) resolve() error {
+	if st.Target.Unix != "" {
+		a, err := poll.UnixAddr(st.Target.Unix)
+		st.addrs = []poll.Addr{a}
+		return err
+	}
+	for _, ap := range st.Target.Addrs {
+		a, err := poll.TCPAddr(ap)
+		if err != nil {
+			return err
+		}
+		st.addrs = append(st.addrs, a)
+	}
+	for _, ip := range st.Sources {
+		a, err := poll.TCPAddr(netip.AddrPortFrom(ip, 0))
+		if err != nil {
+			return err
+		}
+		if !a.SameFamily(&st.addrs[0]) {
+			return fmt.Errorf("source %v and target %v: want one address family", ip, st.Target.Addrs[0])
+		}
+		st.sources = append(st.sources, a)
+	}
+	if st.Hog {
+		any := netip.IPv4Unspecified()
+		if st.Target.Addrs[0].Addr().Unmap().Is6() {
+			any = netip.IPv6Unspecified()
+		}
+		var err error
+		st.wildcard, err = poll.TCPAddr(netip.AddrPortFrom(any, 0))
+		return err
+	}
+	return nil
+}
+
+// more says whether the stream has arrivals left to start at now.
+func (l *loop) more(st *stream, now time.Duration) bool {
+	return st.have || st.slots > 0 && !l.closedOver(st, now)
+}
+
+// closedOver says whether a closed model starts no more.
+func (l *loop) closedOver(st *stream, now time.Duration) bool {
+	return l.stopped || st.For > 0 && now >= st.For || st.Limit > 0 && l.c.counters[st.id].Load() >= st.Limit
+}
+
+func (st *stream) ledgerNext() {
+	st.ledgerAt = never
+	if _, at, ok := st.ledger.Next(); ok {
+		st.ledgerAt = at
+	}
+}
+
+// pull takes the next arrival from the schedule.
+func (l *loop) pull(st *stream) {
+	st.have = false
+	if st.schedule == nil || l.stopped {
+		return
+	}
+	st.index, st.at, st.have = st.schedule.Next()
+	st.due, st.decided = st.at, false
+}
+
+// earliest returns the stream whose next arrival comes first, nil if there is
+// none.
+func (l *loop) earliest() *stream {
+	var first *stream
+	for i := range l.streams {
+		if st := &l.streams[i]; st.have && (first == nil || st.due < first.due) {
+			first = st
+		}
+	}
+	return first
+}
+
+// nextArrival returns when the next arrival may start, never if there is none.
+func (l *loop) nextArrival() time.Duration {
+	next := never
+	for i := range l.streams {
+		st := &l.streams[i]
+		if st.restart > 0 {
+			return 0
+		}
+		if st.have {
+			next = min(next, st.due)
+		}
+	}
+	return next
+}
+
+// arrivals starts what is due at now.
+func (l *loop) arrivals(now time.Duration) {
+	l.behind = false
+	for i := range l.streams {
+		st := &l.streams[i]
+		if st.have {
+			st.release.Look(now)
+		}
+		if st.slots > 0 {
+			l.startClosed(st, now)
+		}
+	}
+	for k := 0; ; {
+		st := l.earliest()
+		if st == nil || st.due > now {
+			return
+		}
+		if now > st.plannedEnd && now-st.plannedEnd > l.c.o.Drain {
+			// Nothing owed starts that long after the planned end.
+			l.shed(st, st.at, now, sampler.ShedLate)
+			l.pull(st)
+			continue
+		}
+		if !st.decided {
+			due, late := st.release.Due(st.at, now)
+			if late {
+				l.shed(st, st.at, now, sampler.ShedLate)
+				l.pull(st)
+				continue
+			}
+			st.due, st.decided = due, true
+			continue
+		}
+		if k == maxStarts {
+			l.behind = true
+			return
+		}
+		k++
+		a := arrival{index: st.index, intended: st.at, taken: now}
+		if lag := now - st.at; lag > time.Millisecond {
+			a.late = lag > time.Millisecond+period(st.Process, st.at)
+		}
+		l.pull(st)
+		if st.pool > 0 {
+			l.startPooled(st, a, now)
+		} else {
+			l.startFresh(st, a, now)
+		}
+		now = l.now()
+	}
+}
+
+// period returns the mean gap between arrivals at an offset.
+func period(p pacer.Process, at time.Duration) time.Duration {
+	r := p.Rate(at)
+	if r <= 0 {
+		return never - time.Hour
+	}
+	return time.Duration(min(float64(time.Second)/r, float64(never-time.Hour)))
+}
+
+// startFresh starts an arrival on a connection of its own.
+func (l *loop) startFresh(st *stream, a arrival, now time.Duration) {
+	if !l.c.enter() {
+		l.shed(st, a.intended, now, sampler.ShedInflight)
+		return
+	}
+	c := l.alloc(st)
+	l.begin(c, a, now, -1)
+	l.dial(c, now)
+}
+
+// startPooled starts an arrival on an idle connection, or lets it wait for one.
+func (l *loop) startPooled(st *stream, a arrival, now time.Duration) {
+	if c := l.takeIdle(st); c != nil {
+		l.assign(c, a, now)
+		return
+	}
+	if !st.backlog.push(a, max(1, share(st.Backlog, l.id, st.loops(l.c.o.Loops)))) {
+		l.shed(st, a.intended, now, sampler.ShedBacklog)
+		return
+	}
+	l.replenish(st, now)
+}
+
+// assign gives an established, idle pooled connection to an arrival.
+func (l *loop) assign(c *conn, a arrival, now time.Duration) {
+	l.begin(c, a, now, now-a.taken)
+	if d := c.stream.Timeouts.Deadline; d > 0 && now-a.intended >= d {
+		l.fail(c, sampler.Deadline, now)
+		return
+	}
+	l.next(c, nil, now)
+}
+
+// replenish opens pooled connections for the arrivals that wait, as far as the
+// pool allows.
+func (l *loop) replenish(st *stream, now time.Duration) {
+	if st.replenishing {
+		return // called from within: the call further up goes on
+	}
+	st.replenishing = true
+	for st.backlog.n > st.opening && st.opened < st.pool {
+		l.dialPooled(st, now)
+	}
+	st.replenishing = false
+}
+
+func (l *loop) dialPooled(st *stream, now time.Duration) {
+	c := l.alloc(st)
+	c.pooled = true
+	c.warmup = now < l.c.o.Warmup
+	st.opened++
+	st.opening++
+	l.dial(c, now)
+}
+
+// startClosed opens connections for slots of a closed model that have none.
+func (l *loop) startClosed(st *stream, now time.Duration) {
+	for k := 0; st.restart > 0 && k < maxStarts; k++ {
+		st.restart--
+		a, ok := l.nextClosed(st, now)
+		if !ok {
+			continue
+		}
+		if !l.c.enter() {
+			l.shed(st, a.intended, now, sampler.ShedInflight)
+			st.slots--
+			continue
+		}
+		c := l.alloc(st)
+		c.slot = true
+		l.begin(c, a, now, -1)
+		l.dial(c, now)
+		now = l.now()
+	}
+}
+
+// nextClosed returns the next arrival of a closed model, or takes the slot
+// away when there are no more.
+func (l *loop) nextClosed(st *stream, now time.Duration) (arrival, bool) {
+	over := l.closedOver(st, now)
+	var n uint64
+	if !over {
+		n = l.c.counters[st.id].Add(1) - 1
+		over = st.Limit > 0 && n >= st.Limit
+	}
+	if over {
+		st.slots--
+		return arrival{}, false
+	}
+	if now < l.c.o.Warmup {
+		st.begunWarm++
+	} else {
+		st.begun++
+	}
+	return arrival{index: n, intended: now, taken: now}, true
+}
+
+// open implements driver: it opens the pools at a moderate pace and waits until
+// each connection stands or has failed.
+func (l *loop) open() error {
+	limiter := ratelimit.New(poolRate)
+	// The schedule begins later: until then all instants are negative.
+	l.epoch = time.Now().Add(time.Hour)
+	for i := range l.streams {
+		st := &l.streams[i]
+		if st.pool == 0 {
+			continue
+		}
+		for range st.pool {
+			limiter.Take()
+			l.dialPooled(st, l.now())
+			if err := l.turn(0); err != nil {
+				return err
+			}
+		}
+	}
+	limit := openLimit
+	for i := range l.streams {
+		if t := l.streams[i].Timeouts.Connect; t > 0 {
+			limit = min(limit, t)
+		}
+	}
+	for until := l.now() + limit; l.now() < until; {
+		left := 0
+		for i := range l.streams {
+			left += l.streams[i].opening
+		}
+		if left == 0 {
+			break
+		}
+		if err := l.turn(10 * time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openLimit is how long the start waits for the pools.
+const openLimit = 5 * time.Second
+
+// turn handles what became ready while the pools are opened.
+func (l *loop) turn(wait time.Duration) error {
+	n, e := l.poller.Wait(l.events, wait)
+	if e != 0 {
+		return fmt.Errorf("epoll: %w", e)
+	}
+	for i := range n {
+		l.event(&l.events[i], l.now())
+	}
+	return nil
+}

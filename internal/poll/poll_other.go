@@ -1,0 +1,17 @@
+//go:build !linux
+
+package poll
+
+import "time"
+
+// Supported says whether this platform has what the package needs.
+const Supported = false
+
+// RaiseFileLimit does nothing here; 0 means that the limit is not known.
+func RaiseFileLimit() (uint64, error) { return 0, nil }
+
+// ThreadCPU returns 0: it is not known here.
+func ThreadCPU() time.Duration { return 0 }
+
+// ProcessCPU returns 0: it is not known here.
+func ProcessCPU() (user, system time.Duration) { return 0, 0 }

@@ -1,0 +1,122 @@
+package report
+
+import (
+	"regexp"
+	"strings"
+)
+
+// hidden stands in for a secret.
+const hidden = "***"
+
+// secretField matches a line up to the colon after the name of a field whose
+// value is not to be shown. A carriage return does not end a field, but a server
+// may take what follows it for another one.
+var secretField = regexp.MustCompile(`(?i)(?:^|\r|\\r)[^:]*(?:authorization|cookie|token|secret|passw|credential|signature|session|x-auth|apikey|-key)[^:]*:`)
+
+// userinfo finds the password of an address; it may itself contain an @ or a colon.
+var userinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://[^/?#\s:@]*):[^/?#\s]*@`)
+
+// Redact returns a copy of a command line with its secrets replaced by ***: the
+// values of header fields such as Authorization, Cookie and X-Api-Key in -H,
+// --header, --add-header and --arm-header, the password after --user, and
+// passwords in addresses. Flags may be shortened and their values attached in
+// any way. When in doubt it hides more.
+func Redact(argv []string) []string {
+	out := make([]string, len(argv))
+	var pending func(string) string // what to do with the value of the flag before, if that is an argument of its own
+	for i, arg := range argv {
+		switch hide, flag, value, attached := redactor(arg); {
+		case pending != nil:
+			arg, pending = pending(arg), nil
+		case attached:
+			arg = flag + hide(value)
+		default:
+			pending = hide
+		}
+		out[i] = userinfo.ReplaceAllString(arg, "${1}:"+hidden+"@")
+	}
+	return out
+}
+
+// redactor looks at one argument. Hide is nil unless it is a flag whose value
+// may be secret; attached reports that the value is part of the argument.
+func redactor(arg string) (hide func(string) string, flag, value string, attached bool) {
+	if rest, short := strings.CutPrefix(arg, "-H"); short {
+		return hideHeader, "-H", rest, rest != ""
+	}
+	long, ok := strings.CutPrefix(arg, "--")
+	if !ok || long == "" {
+		return nil, "", "", false
+	}
+	name, value, attached := strings.Cut(long, "=")
+	switch {
+	case name == "":
+		return nil, "", "", false
+	case strings.HasPrefix("add-header", name):
+		hide = hideEscapedHeaders
+	case strings.HasPrefix("header", name), strings.HasPrefix("arm-header", name):
+		hide = hideHeader
+	case name == "user":
+		hide = hideUser
+	}
+	return hide, "--" + name + "=", value, attached && hide != nil
+}
+
+// hideUser keeps the name of a name:password pair.
+func hideUser(s string) string {
+	if name, _, ok := strings.Cut(s, ":"); ok {
+		return name + ":" + hidden
+	}
+	return hidden
+}
+
+// hideHeader hides from the first secret value on. What follows it may be more
+// of the value or another field: there is no telling, since not every flag
+// knows escapes.
+func hideHeader(s string) string {
+	for rest := s; rest != ""; {
+		line, _, next := cutLine(rest)
+		if at := secretField.FindStringIndex(line); at != nil {
+			return s[:len(s)-len(rest)+at[1]] + " " + hidden
+		}
+		rest = next
+	}
+	return s
+}
+
+// hideEscapedHeaders hides secret values one by one and keeps the fields between
+// them: the line ends of --add-header are well defined.
+func hideEscapedHeaders(s string) string {
+	var b strings.Builder
+	var secret bool // the line before was secret; an indented one goes on with it
+	for rest := s; rest != ""; {
+		line, end, next := cutLine(rest)
+		at := secretField.FindStringIndex(line)
+		folded := secret && strings.IndexAny(line, " \t") == 0
+		switch {
+		case folded:
+			line = " " + hidden
+		case at != nil:
+			line = line[:at[1]] + " " + hidden
+		}
+		secret = folded || at != nil
+		b.WriteString(line + end)
+		rest = next
+	}
+	return b.String()
+}
+
+// lineEnd matches, as its group, a line end or an escape for one: httperf's \n
+// is CR LF and its \a is LF. Other escapes are passed over whole, so that the
+// second half of an escaped backslash is not taken for the start of one.
+var lineEnd = regexp.MustCompile(`(\n|\\(?:[na]|012))|\\.`)
+
+// cutLine splits s after its first line.
+func cutLine(s string) (line, end, rest string) {
+	for _, at := range lineEnd.FindAllStringSubmatchIndex(s, -1) {
+		if at[2] >= 0 {
+			return s[:at[2]], s[at[2]:at[3]], s[at[3]:]
+		}
+	}
+	return s, "", ""
+}

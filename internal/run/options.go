@@ -1,0 +1,71 @@
+package run
+
+import (
+	"net/netip"
+	"time"
+
+	"httpgen/client"
+	"httpgen/pacer"
+)
+
+// Options is what a user asked for. Every field may be left zero: that asks
+// for one connection with one GET / to localhost:80.
+type Options struct {
+	Classic bool     // called by the name httperf: the echoed command says so
+	Argv    []string // the command line, for the result; secrets are removed here
+
+	Server     string   // host name or address; default localhost
+	Port       int      // default 80
+	URI        string   // default "/"
+	ServerName string   // Host header instead of Server and Port
+	Unix       string   // unix socket to connect to instead of Server and Port
+	Resolve    []string // host:port:address[,address]..., as curl has it; "*" is any host
+	IPv4, IPv6 bool     // use only such addresses of the name
+
+	Method    string // default GET
+	Header    []client.Header
+	NoHost    bool
+	HTTP10    bool
+	Body      []byte
+	UserAgent string // default httpgen/VERSION
+
+	Process  pacer.Process // when arrivals are due; nil together with Closed 0 is httperf's sequential mode
+	RateText string        // the rate or period as it was given, for the report
+	Period   bool          // RateText is a period (--period)
+	Closed   int           // closed model: arrivals open at all times
+	NumConns uint64        // arrivals in all; 0 means no limit if Duration is set or Forever
+	Duration time.Duration // start none after this; 0 means no limit
+	Forever  bool          // neither NumConns nor Duration bound the run, a signal ends it
+	NumCalls int           // calls a connection; default 1
+	Burst    int           // calls sent at once; default 1
+	Pause    time.Duration // between bursts
+	Pool     int           // connections kept open, an arrival is one call
+	KeepOpen bool          // closed model: keep connections open from arrival to arrival
+	Seed     uint64        // of random processes
+	Client   int           // httperf's --client I/N: which client this is
+	Clients  int           // of how many; default 1
+	Warmup   time.Duration
+	Drain    *time.Duration // nil: the longest timeout, else 30 s
+	Window   time.Duration  // length of the samples; default 5 s, 1 s below 10 s, 0.1 s below 2 s
+	Start    time.Time      // zero: at once
+
+	Timeout        time.Duration // of connecting, sending and the reply, each; 0 means none
+	ThinkTimeout   time.Duration // added to the reply's
+	ConnectTimeout time.Duration // instead of Timeout; 0 means Timeout
+	ReplyTimeout   time.Duration // instead of Timeout; 0 means Timeout
+	Deadline       time.Duration
+
+	MaxInflight   int // 0: what descriptors and ports allow
+	Backlog       int
+	Workers       int           // loops; 0 chooses
+	Spin          time.Duration // 0 chooses, negative never
+	CatchUp       pacer.CatchUp
+	CloseMode     string // "auto" (default), "fin" or "rst"
+	Hog           bool
+	Sources       []netip.Addr
+	SendBuffer    int
+	ReceiveBuffer int
+	MaxHeader     int
+	Expect        *StatusSet // replies that are as expected; nil means all
+	Tap           client.Tap
+}

@@ -1,0 +1,277 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"time"
+
+	"httpgen/client"
+	"httpgen/internal/report"
+	"httpgen/pacer"
+	"httpgen/sampler"
+)
+
+// Version is the program's version.
+const Version = "0.1.0"
+
+// A Run is a planned run.
+type Run struct {
+	o          Options
+	id         string
+	c          *client.Client
+	stream     client.Stream
+	target     client.Target
+	plannedEnd time.Duration // 0 if it is not known
+	count      uint64        // arrivals planned, 0 if it is not known
+	base       time.Duration
+	closeReset bool
+	plan       Plan
+}
+
+// A Plan says what a run will offer and what would stop it first. All lines
+// are complete sentences without a line end.
+type Plan struct {
+	Header   []string // what is offered, to whom, and the limits
+	Warnings []string // what will probably go wrong, with the arithmetic and the remedy
+}
+
+// A Windowed is one finished window of a run that goes on.
+type Windowed struct {
+	All     report.Window   // the base interval
+	Streams []report.Window // one a stream, empty when there is only one
+	Target  float64         // rate asked at the middle of Sample, or of All, in arrivals per second; 0 in a closed model
+	Warmup  bool
+	Sample  *report.Window // set when this interval completes a window of the asked length: the merged one, for the live line
+}
+
+// New checks o, resolves names and makes the plan. Errors are the user's to
+// mend.
+func New(o Options) (*Run, error) {
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	r := &Run{o: o, id: newID()}
+	var err error
+	if r.target, err = target(&r.o); err != nil {
+		return nil, err
+	}
+	req, err := client.NewRequest(client.RequestOptions{
+		Method: o.Method, URI: o.URI, Host: hostHeader(&o), NoHost: o.NoHost, HTTP10: o.HTTP10,
+		UserAgent: o.UserAgent, Header: o.Header, Body: o.Body,
+	})
+	if err != nil {
+		return nil, trim(err)
+	}
+	r.schedule()
+	r.windows()
+	r.closeReset = o.CloseMode == "rst" || o.CloseMode == "auto" && r.portsRunDry()
+	r.stream = client.Stream{
+		Process: r.o.Process, PlannedEnd: r.plannedEnd, Seed: o.Seed,
+		Closed: o.Closed, KeepOpen: o.KeepOpen, Target: r.target,
+		Workload: &client.Calls{Request: req, Calls: o.NumCalls, Burst: o.Burst, Pause: o.Pause},
+		Pool:     o.Pool, Backlog: o.Backlog, Sources: o.Sources, Hog: o.Hog,
+		Timeouts:   client.Timeouts{Connect: o.ConnectTimeout, Send: o.Timeout, Reply: o.ReplyTimeout, Deadline: o.Deadline},
+		CloseReset: r.closeReset, SendBuffer: o.SendBuffer, ReceiveBuffer: o.ReceiveBuffer, MaxHeader: o.MaxHeader,
+	}
+	if r.stream.Timeouts.Reply > 0 || o.ThinkTimeout > 0 {
+		r.stream.Timeouts.Reply += o.ThinkTimeout
+	}
+	if o.Closed > 0 {
+		r.stream.Limit, r.stream.For = o.NumConns, o.Duration
+	}
+	if o.Expect != nil {
+		r.stream.Expect = o.Expect.Has
+	}
+	r.c, err = client.New(client.Options{
+		Streams: []client.Stream{r.stream}, Loops: o.Workers, Start: o.Start, Warmup: o.Warmup,
+		Window: r.base, Merge: int(r.o.Window / r.base), Spin: o.Spin, CatchUp: o.CatchUp,
+		MaxInflight: o.MaxInflight, Drain: *r.o.Drain, Tap: o.Tap,
+	})
+	if err != nil {
+		return nil, trim(err)
+	}
+	return r, r.makePlan()
+}
+
+// trim drops the package's name from an error that a user reads.
+func trim(err error) error {
+	if u := errors.Unwrap(err); u != nil {
+		return u
+	}
+	return err
+}
+
+// fill sets the defaults and checks what concerns single fields.
+func (o *Options) fill() error {
+	o.Server = cmp.Or(o.Server, "localhost")
+	o.Port = cmp.Or(o.Port, 80)
+	o.URI = cmp.Or(o.URI, "/")
+	o.Method = cmp.Or(o.Method, "GET")
+	o.UserAgent = cmp.Or(o.UserAgent, "httpgen/"+Version)
+	o.NumCalls = cmp.Or(o.NumCalls, 1)
+	o.Burst = cmp.Or(o.Burst, 1)
+	o.Clients = cmp.Or(o.Clients, 1)
+	o.CloseMode = cmp.Or(o.CloseMode, "auto")
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, o.Timeout)
+	o.ReplyTimeout = cmp.Or(o.ReplyTimeout, o.Timeout)
+	if o.Process == nil && o.Closed == 0 {
+		o.Closed = 1 // httperf's sequential mode
+	}
+	if o.NumConns == 0 && o.Duration == 0 && !o.Forever {
+		o.NumConns = 1
+	}
+	switch {
+	case o.Port < 1 || o.Port > 65535:
+		return fmt.Errorf("port %d: want 1 to 65535", o.Port)
+	case o.NumCalls < 1 || o.Burst < 1:
+		return fmt.Errorf("%d calls in bursts of %d: want at least 1", o.NumCalls, o.Burst)
+	case o.CloseMode != "auto" && o.CloseMode != "fin" && o.CloseMode != "rst":
+		return fmt.Errorf("close mode %q: want auto, fin or rst", o.CloseMode)
+	case o.Pool > 0 && o.Closed > 0:
+		return fmt.Errorf("a pool of %d connections in a closed model: want one of them (a closed model keeps its %d connections open by itself)", o.Pool, o.Closed)
+	case o.Pool > 0 && o.NumCalls > 1:
+		return fmt.Errorf("a pool of %d connections with %d calls an arrival: on a pool an arrival is one call; multiply the rate instead", o.Pool, o.NumCalls)
+	case o.KeepOpen && o.NumCalls > 1:
+		return fmt.Errorf("kept-open connections with %d calls an arrival: on kept-open connections an arrival is one call", o.NumCalls)
+	case o.Client < 0 || o.Client >= o.Clients:
+		return fmt.Errorf("client %d/%d: want 0/%d to %d/%d", o.Client, o.Clients, o.Clients, o.Clients-1, o.Clients)
+	}
+	for _, d := range []time.Duration{o.Duration, o.Pause, o.Warmup, o.Window, o.Timeout, o.ThinkTimeout, o.ConnectTimeout, o.ReplyTimeout, o.Deadline} {
+		if d < 0 {
+			return fmt.Errorf("duration %v: want 0 or more", d)
+		}
+	}
+	if o.Workers == 0 {
+		o.Workers = o.loops()
+	}
+	if o.Drain == nil {
+		d := max(o.ConnectTimeout, o.Timeout, o.ReplyTimeout+o.ThinkTimeout, o.Deadline)
+		if d == 0 {
+			d = 30 * time.Second
+		}
+		o.Drain = &d
+	}
+	return nil
+}
+
+// loopRate is how many new connections a second are given to one loop: half of
+// what one core opens at saturation, measured against nginx on loopback.
+const loopRate = 8000
+
+// loops chooses the number of loops. A second loop on the core that a server
+// or the sampler needs costs more than it brings, so no more than half of the
+// processors are used.
+func (o *Options) loops() int {
+	most := max(1, runtime.GOMAXPROCS(0)/2)
+	if o.Process == nil {
+		return min(most, o.Closed)
+	}
+	peak := 0.
+	for at := time.Duration(0); at <= 10*time.Minute; at += 10 * time.Second {
+		peak = max(peak, o.Process.Rate(at))
+	}
+	return max(1, min(most, int(peak/loopRate+.999)))
+}
+
+// schedule bounds the process and works out when it ends.
+func (r *Run) schedule() {
+	o := &r.o
+	if o.Process == nil {
+		r.plannedEnd, r.count = o.Duration, o.NumConns
+		return
+	}
+	if o.NumConns > 0 {
+		o.Process = pacer.First(o.Process, o.NumConns)
+	}
+	if o.Duration > 0 {
+		o.Process = pacer.For(o.Process, o.Duration)
+	}
+	if end, n, known := pacer.PlannedEnd(o.Process, o.Seed); known {
+		r.plannedEnd, r.count = end, n
+	}
+}
+
+// windows chooses the length of the samples and of the base interval.
+func (r *Run) windows() {
+	o := &r.o
+	end := r.plannedEnd - o.Warmup
+	known := r.plannedEnd > 0
+	r.base = time.Second
+	if known && end < 10*time.Second {
+		r.base = 100 * time.Millisecond
+	}
+	if o.Window == 0 {
+		switch {
+		case known && end < 2*time.Second:
+			o.Window = 100 * time.Millisecond
+		case known && end < 10*time.Second:
+			o.Window = time.Second
+		default:
+			o.Window = 5 * time.Second
+		}
+	}
+	if o.Window%r.base != 0 {
+		// A length of one's own becomes the base interval.
+		r.base = o.Window
+	}
+}
+
+// ID returns the run's identifier, as in the result.
+func (r *Run) ID() string { return r.id }
+
+// newID returns an identifier that sorts by time.
+func newID() string {
+	var b [4]byte
+	rand.Read(b[:])
+	return time.Now().UTC().Format("20060102T150405Z") + "-" + hex.EncodeToString(b[:])
+}
+
+// Do carries the run out and returns its result. The result is complete and
+// its accounts hold also when ctx ended the run early. An error without a
+// result is internal or an I/O error.
+func (r *Run) Do(ctx context.Context) (*report.Result, error) {
+	res, err := r.c.Run(ctx)
+	if res == nil {
+		return nil, err
+	}
+	return r.result(res), err
+}
+
+// Follow yields each window as soon as it is over, until the run has ended. It
+// may be called before or during Do, any number of times.
+func (r *Run) Follow() iter.Seq[Windowed] {
+	return func(yield func(Windowed) bool) {
+		for set := range r.c.Sampler().Follow() {
+			w := Windowed{All: window(&set.All), Warmup: set.All.Warmup()}
+			for i := range set.Streams {
+				w.Streams = append(w.Streams, window(&set.Streams[i]))
+			}
+			middle := &set.All
+			if set.Sample != nil {
+				s := window(set.Sample)
+				w.Sample, middle = &s, set.Sample
+			}
+			if r.o.Process != nil {
+				w.Target = r.o.Process.Rate(middle.Start + middle.Length/2)
+			}
+			if !yield(w) {
+				return
+			}
+		}
+	}
+}
+
+// verdict turns the sampler's into the report's.
+func verdict(v *sampler.Verdict) report.Verdict {
+	out := report.Verdict{Status: v.Status.String()}
+	for _, r := range v.Reasons {
+		out.Reasons = append(out.Reasons, report.Reason{Code: r.Code, Message: r.Message, Value: r.Value, Limit: r.Limit})
+	}
+	return out
+}
