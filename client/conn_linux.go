@@ -105,7 +105,7 @@ func (l *loop) recycle(c *conn) {
 func (l *loop) begin(c *conn, a arrival, now, wait time.Duration) {
 	st := c.stream
 	c.busy, c.bound = true, wait < 0
-	c.warmup = a.intended < l.c.o.Warmup
+	c.warmup = l.warm(a.intended)
 	c.index, c.intended, c.started = a.index, a.intended, now
 	c.outcome, c.replied = sampler.OK, 0
 	c.session = Session{Index: a.index}

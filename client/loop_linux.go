@@ -77,6 +77,10 @@ func (l *loop) prepare() (err error) {
 
 func (l *loop) wake() { l.poller.Wake() }
 
+// warm says whether an instant lies in the warm-up. What precedes the schedule
+// does only where there is one.
+func (l *loop) warm(at time.Duration) bool { return at < l.c.o.Warmup && l.c.o.Warmup > 0 }
+
 func (l *loop) now() time.Duration { return time.Since(l.epoch) }
 
 // run implements driver.
@@ -270,7 +274,7 @@ func (l *loop) dropBacklog(st *stream, now time.Duration, cause sampler.Cause) {
 }
 
 func (l *loop) shed(st *stream, intended, now time.Duration, cause sampler.Cause) {
-	l.rec.Shed(st.id, intended < l.c.o.Warmup, intended, now, cause)
+	l.rec.Shed(st.id, l.warm(intended), intended, now, cause)
 }
 
 // Scheduled implements sampler.Source.
@@ -282,7 +286,7 @@ func (l *loop) Scheduled(i int, until time.Duration) (main, warmup uint64) {
 		return main, warmup
 	}
 	for st.ledgerAt < until && (!l.stopped || st.ledgerAt <= l.stopAt) {
-		if st.ledgerAt < l.c.o.Warmup {
+		if l.warm(st.ledgerAt) {
 			warmup++
 		} else {
 			main++

@@ -109,6 +109,9 @@ func (st *stream) resolve() error {
 		if !a.SameFamily(&st.addrs[0]) {
 			return fmt.Errorf("source %v and target %v: want one address family", ip, st.Target.Addrs[0])
 		}
+		if e := local(&a); e != 0 {
+			return fmt.Errorf("source %v: %w", ip, e)
+		}
 		st.sources = append(st.sources, a)
 	}
 	if st.Hog {
@@ -121,6 +124,16 @@ func (st *stream) resolve() error {
 		return err
 	}
 	return nil
+}
+
+// local says whether a is an address of this machine: 0, or why it is not.
+func local(a *poll.Addr) poll.Errno {
+	fd, e := poll.Socket(a)
+	if e != 0 {
+		return e
+	}
+	defer poll.Close(fd)
+	return poll.Bind(fd, a)
 }
 
 // more says whether the stream has arrivals left to start at now.
@@ -288,7 +301,7 @@ func (l *loop) replenish(st *stream, now time.Duration) {
 func (l *loop) dialPooled(st *stream, now time.Duration) {
 	c := l.alloc(st)
 	c.pooled = true
-	c.warmup = now < l.c.o.Warmup
+	c.warmup = l.warm(now)
 	st.opened++
 	st.opening++
 	l.dial(c, now)
@@ -328,7 +341,7 @@ func (l *loop) nextClosed(st *stream, now time.Duration) (arrival, bool) {
 		st.slots--
 		return arrival{}, false
 	}
-	if now < l.c.o.Warmup {
+	if l.warm(now) {
 		st.begunWarm++
 	} else {
 		st.begun++

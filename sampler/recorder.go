@@ -187,7 +187,7 @@ func (r *Recorder) Shed(stream int, warmup bool, intended, now time.Duration, ca
 	r.at(now)
 	p := r.part(stream, warmup)
 	p.Tally.Shed[cause]++
-	w := r.s.windowOf(intended)
+	w := r.s.windowOf(max(0, intended))
 	if n := len(p.shed); n == 0 || p.shed[n-1].window != w {
 		p.shed = append(p.shed, shedRun{window: w})
 	}
