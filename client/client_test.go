@@ -339,6 +339,8 @@ func TestStopDrainsAndAccounts(t *testing.T) {
 		each(plainReply)(c, r)
 	})
 	o := plan(t, to(addr), 1<<40, Calls{})
+	// Far more than can start: many are owed when the stop comes.
+	o.Streams[0].Process = pacer.Constant{N: 2_000_000, Per: time.Second}
 	c, err := New(o)
 	if err != nil {
 		t.Skip(err)
@@ -461,6 +463,20 @@ func TestClosedModelEndsWithTime(t *testing.T) {
 	r := do(t, o)
 	if r.All.Completed() == 0 || r.Sending != 200*time.Millisecond {
 		t.Errorf("outcomes %s, sending %v: want some ok, 200ms", outcomes(&r.All), r.Sending)
+	}
+}
+
+func TestOneCallTakesNoLongerThanTheRun(t *testing.T) {
+	t.Parallel()
+	o := plan(t, to(serve(t, each(plainReply))), 1, Calls{})
+	s := &o.Streams[0]
+	s.Process, s.Closed, s.Limit = nil, 1, 1
+	r := do(t, o)
+	if l := r.All.Times.Latency.Max(); l <= 0 || l > r.Total || r.Sending != r.Total {
+		t.Errorf("latency %v in a run of %v, sending %v: want no more than the run, all of it sending", l, r.Total, r.Sending)
+	}
+	if w := r.Windows[0].All; w.Start != 0 || w.Length < r.All.Times.Latency.Max() {
+		t.Errorf("window of %v from %v: want it to hold the call", w.Length, w.Start)
 	}
 }
 
@@ -684,7 +700,7 @@ func TestOptionErrors(t *testing.T) {
 		{"loops", "Loops -1", func(o *Options) { o.Loops = -1 }},
 		{"machine", "machine 2 of 2", func(o *Options) { o.Machine, o.Machines = 2, 2 }},
 		{"warm-up", "warm-up -1s", func(o *Options) { o.Warmup = -time.Second }},
-		{"no process", "neither Process nor Closed", func(o *Options) { o.Streams[0].Process = nil }},
+		{"no process", "neither process nor closed", func(o *Options) { o.Streams[0].Process = nil }},
 		{"two models", "want one of them", func(o *Options) { o.Streams[0].Closed = 1 }},
 		{"no workload", "no Workload", func(o *Options) { o.Streams[0].Workload = nil }},
 		{"no target", "no target", func(o *Options) { o.Streams[0].Target = Target{} }},

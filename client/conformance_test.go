@@ -128,11 +128,10 @@ const (
 
 // want is what a run of one arrival has to come to.
 type want struct {
-	outcome    sampler.Class
-	replies    uint64
-	lost       uint64
-	unanswered uint64 // of the lost ones, if not 0: those sent
-	status     int    // digit that all replies count under; default 2
+	outcome sampler.Class
+	replies uint64
+	lost    uint64
+	status  int // digit that all replies count under; default 2
 }
 
 var (

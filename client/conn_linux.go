@@ -241,7 +241,7 @@ func (l *loop) connectFailed(c *conn, e poll.Errno, now time.Duration) {
 }
 
 // event handles one ready socket.
-func (l *loop) event(ev *poll.Event, now time.Duration) {
+func (l *loop) event(ev *poll.Event) {
 	data := poll.Data(ev)
 	c := l.at(int32(uint32(data)))
 	if c.gen != uint32(data>>32) {
@@ -249,6 +249,7 @@ func (l *loop) event(ev *poll.Event, now time.Duration) {
 	}
 	bits := ev.Events
 	if !c.established {
+		now := l.now()
 		if bits&(poll.Err|poll.Hup) != 0 {
 			if e := poll.SocketError(c.fd); e != 0 {
 				l.connectFailed(c, e, now)
@@ -259,10 +260,10 @@ func (l *loop) event(ev *poll.Event, now time.Duration) {
 		}
 		l.connected(c, now)
 	} else if bits&poll.Out != 0 && c.unsent < len(c.calls) {
-		l.flush(c, now)
+		l.flush(c, l.now())
 	}
 	if c.gen == uint32(data>>32) && bits&(poll.In|poll.RdHup|poll.Hup|poll.Err) != 0 {
-		l.read(c, bits&(poll.RdHup|poll.Hup|poll.Err) != 0, now)
+		l.read(c, bits&(poll.RdHup|poll.Hup|poll.Err) != 0)
 	}
 }
 
@@ -393,7 +394,7 @@ func (l *loop) flush(c *conn, now time.Duration) {
 		case e != 0:
 			// The peer may have answered before it hung up.
 			gen := c.gen
-			l.read(c, true, now)
+			l.read(c, true)
 			if c.gen == gen && c.busy {
 				l.fail(c, classify(e), l.now())
 			}
@@ -423,12 +424,14 @@ func (l *loop) flush(c *conn, now time.Duration) {
 
 // read takes what the peer sent. ending says that it has hung up, so that the
 // end of the stream is read too.
-func (l *loop) read(c *conn, ending bool, now time.Duration) {
+func (l *loop) read(c *conn, ending bool) {
 	for {
 		n, e := poll.Read(c.fd, l.buf)
-		switch {
-		case e == syscall.EAGAIN:
+		if e == syscall.EAGAIN {
 			return
+		}
+		now := l.now()
+		switch {
 		case e != 0:
 			l.hungUp(c, classify(e), now)
 			return
@@ -436,7 +439,6 @@ func (l *loop) read(c *conn, ending bool, now time.Duration) {
 			l.hungUp(c, l.endOfStream(c, now), now)
 			return
 		}
-		now = l.now()
 		l.rec.Bytes(c.stream.id, c.warmup, 0, n)
 		gen := c.gen
 		l.feed(c, l.buf[:n], ending, now)

@@ -33,6 +33,7 @@ type loop struct {
 	last    Reply // what a workload is shown; here, so that it does not escape
 
 	epoch     time.Time
+	clock     time.Duration // last reading
 	nextTimer time.Duration // no queue has a timer before it
 	active    int           // arrivals in flight on this loop
 	behind    bool          // the last look left arrivals that are due
@@ -81,16 +82,22 @@ func (l *loop) wake() { l.poller.Wake() }
 // does only where there is one.
 func (l *loop) warm(at time.Duration) bool { return at < l.c.o.Warmup && l.c.o.Warmup > 0 }
 
-func (l *loop) now() time.Duration { return time.Since(l.epoch) }
+// now reads the clock, and keeps what it read.
+func (l *loop) now() time.Duration {
+	l.clock = time.Since(l.epoch)
+	return l.clock
+}
 
 // run implements driver.
 func (l *loop) run(epoch time.Time) (sending, end time.Duration, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer l.poller.Close()
-	// Without this the kernel wakes the thread up to 50 us late; it is an
-	// optimisation, so a kernel that refuses is no reason to stop.
+	// Without the first the kernel wakes the thread up to 50 us late, and without
+	// the second behind other busy threads; a kernel that refuses is no reason to
+	// stop.
 	poll.SetTimerSlack(time.Nanosecond)
+	poll.SetSlice(100 * time.Microsecond)
 	l.rebase(epoch)
 	for i := range l.streams {
 		l.pull(&l.streams[i])
@@ -120,12 +127,14 @@ func (l *loop) run(epoch time.Time) (sending, end time.Duration, err error) {
 			l.spun += now - began
 		}
 		for i := range n {
-			l.event(&l.events[i], now)
-			now = l.now()
-			if !l.behind && now >= l.nextArrival() {
-				l.arrivals(now)
+			l.event(&l.events[i])
+			// What handling the event read from the clock is recent enough to
+			// see that an arrival is due, not to say when it was taken.
+			if !l.behind && l.clock >= l.nextArrival() {
+				l.arrivals(l.now())
 			}
 		}
+		now = l.clock
 		if n < len(l.events) && now >= l.nextTimer {
 			l.expire(now)
 		}
@@ -137,6 +146,12 @@ func (l *loop) run(epoch time.Time) (sending, end time.Duration, err error) {
 	l.rec.Burst(l.started)
 	now = l.now()
 	l.abandon(now)
+	for i := range l.streams {
+		if st := &l.streams[i]; st.schedule == nil && st.plannedEnd == never && !l.stopped {
+			// A closed model that only a count ends sends to the last.
+			l.sending = max(l.sending, l.ended)
+		}
+	}
 	// The grid of windows reaches to the end of the plan, also where the last
 	// reply came a moment before.
 	l.rec.Finish(max(now, l.sending), never)
@@ -204,7 +219,7 @@ func (l *loop) finished(now time.Duration) bool {
 }
 
 // endSending notes when sending ended: with the plan where there is one, else
-// now.
+// now. In a closed model without a plan it is not over before the end.
 func (l *loop) endSending(now time.Duration) {
 	if l.stopped {
 		l.sending = l.stopAt
@@ -215,7 +230,7 @@ func (l *loop) endSending(now time.Duration) {
 		switch {
 		case st.plannedEnd != never:
 			l.sending = max(l.sending, st.plannedEnd)
-		default:
+		case st.schedule != nil:
 			l.sending = max(l.sending, now)
 		}
 	}
@@ -231,7 +246,7 @@ func (l *loop) waiting() (n int) {
 
 // stop ends the schedule at now.
 func (l *loop) stop(now time.Duration) {
-	l.stopped, l.stopAt = true, now
+	l.stopAt = now
 	l.drainEnd = now + l.c.o.StopDrain
 	for i := range l.streams {
 		st := &l.streams[i]
@@ -242,6 +257,7 @@ func (l *loop) stop(now time.Duration) {
 		st.have = false
 		l.dropBacklog(st, now, sampler.ShedStopped)
 	}
+	l.stopped = true
 }
 
 // abandon ends what is still open when the drain is over.

@@ -141,9 +141,9 @@ func (o *Options) validate() error {
 func (s *Stream) validate() error {
 	switch {
 	case s.Process == nil && s.Closed == 0:
-		return fmt.Errorf("neither Process nor Closed: want one of them")
+		return fmt.Errorf("neither process nor closed model: want one of them")
 	case s.Process != nil && s.Closed != 0:
-		return fmt.Errorf("Process and Closed: want one of them")
+		return fmt.Errorf("a process and a closed model: want one of them")
 	case s.Closed < 0 || s.Pool < 0 || s.Backlog < 0 || s.MaxHeader < 0:
 		return fmt.Errorf("closed %d, pool %d, backlog %d, header limit %d: want none below 0", s.Closed, s.Pool, s.Backlog, s.MaxHeader)
 	case s.Workload == nil:

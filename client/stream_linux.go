@@ -156,7 +156,7 @@ func (st *stream) ledgerNext() {
 // pull takes the next arrival from the schedule.
 func (l *loop) pull(st *stream) {
 	st.have = false
-	if st.schedule == nil || l.stopped {
+	if st.schedule == nil {
 		return
 	}
 	st.index, st.at, st.have = st.schedule.Next()
@@ -198,7 +198,7 @@ func (l *loop) arrivals(now time.Duration) {
 		if st.have {
 			st.release.Look(now)
 		}
-		if st.slots > 0 {
+		if st.slots > 0 && now >= 0 {
 			l.startClosed(st, now)
 		}
 	}
@@ -399,7 +399,7 @@ func (l *loop) turn(wait time.Duration) error {
 		return fmt.Errorf("epoll: %w", e)
 	}
 	for i := range n {
-		l.event(&l.events[i], l.now())
+		l.event(&l.events[i])
 	}
 	return nil
 }

@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// A decimal is digits * 10^exp, the exact value of a number as it was written.
-// Digits has no trailing zeros.
+// A decimal is digits * 10^exp, the value of a number as it was written.
+// Digits has no trailing zeros; of more digits than fit, 19 are kept.
 type decimal struct {
 	digits uint64
 	exp    int
-	cut    bool // there were more digits than fit; the value is rounded down
 }
 
 var (
@@ -20,7 +19,6 @@ var (
 	errNumber   = errors.New("not a number")
 	errNegative = errors.New("negative")
 	errRange    = errors.New("out of range")
-	errDigits   = errors.New("more digits than can be kept exactly (100/3s could stand for 33.333333333333333)")
 	errFast     = errors.New("above 1e9 arrivals per second")
 	errSlow     = errors.New("less than one arrival in 292 years")
 )
@@ -34,7 +32,7 @@ func parseDecimal(s string) (d decimal, err error) {
 	case s[0] == '-':
 		return d, errNegative
 	}
-	i, seen, point := 0, false, false
+	i, seen, point, full := 0, false, false, false
 	for ; i < len(s); i++ {
 		c := s[i]
 		if c == '.' && !point {
@@ -45,8 +43,7 @@ func parseDecimal(s string) (d decimal, err error) {
 			break
 		}
 		seen = true
-		if d.cut || d.digits > (math.MaxUint64-9)/10 {
-			d.cut = d.cut || c != '0'
+		if full = full || d.digits > (math.MaxUint64-9)/10; full {
 			if !point {
 				d.exp++
 			}
@@ -132,11 +129,20 @@ func gcd(a, b uint64) uint64 {
 	return a
 }
 
-// rate returns d arrivals in per, exactly.
-func (d decimal) rate(per time.Duration) (Constant, error) {
-	if d.cut {
-		return Constant{}, errDigits
+// shorten drops the last digit, and says whether enough are left: nine, so that
+// no more than one arrival in a hundred million is lost. A program that prints 100/3 as
+// 33.333333333333336 means no more than that.
+func (d *decimal) shorten() bool {
+	if d.digits < 1e9 {
+		return false
 	}
+	d.digits /= 10
+	d.exp++
+	return true
+}
+
+// rate returns d arrivals in per, exactly where the digits allow it.
+func (d decimal) rate(per time.Duration) (Constant, error) {
 	n, times, ok := d.fraction(0)
 	if !ok && d.exp > 0 {
 		return Constant{}, errFast
@@ -146,27 +152,28 @@ func (d decimal) rate(per time.Duration) (Constant, error) {
 		if float64(d.digits)*math.Pow10(d.exp)*math.MaxInt64 < float64(per) {
 			return Constant{}, errSlow
 		}
-		return Constant{}, errDigits
+		if !d.shorten() {
+			return Constant{}, errRange
+		}
+		return d.rate(per)
 	}
 	return checkFast(Constant{n, time.Duration(lo)})
 }
 
-// period returns one arrival every d seconds, exactly; {} when d is zero.
+// period returns one arrival every d seconds, exactly where the digits allow
+// it; {} when d is zero.
 func (d decimal) period() (Constant, error) {
-	if d.cut {
-		return Constant{}, errDigits
-	}
 	if d.digits == 0 {
 		return Constant{}, nil
 	}
 	ns, n, ok := d.fraction(9)
 	switch {
+	case (!ok || ns > math.MaxInt64) && n != 1 && d.shorten():
+		return d.period()
 	case !ok && d.exp+9 < 0: // less than a nanosecond
 		return Constant{}, errFast
-	case !ok || ns > math.MaxInt64 && n == 1:
+	case !ok || ns > math.MaxInt64:
 		return Constant{}, errSlow
-	case ns > math.MaxInt64:
-		return Constant{}, errDigits
 	}
 	return checkFast(Constant{n, time.Duration(ns)})
 }

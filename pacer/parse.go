@@ -34,7 +34,8 @@ const (
 //
 // A rate is a decimal number, k or M for thousands or millions, and the unit of
 // time after a slash: s, m, h, ms or a Go duration; without one it is per
-// second. It is kept exactly: 33.3 is 333 in 10 s. A duration is a number of
+// second. It is kept exactly, 33.3 as 333 in 10 s, unless it
+// has more digits than fit; then at least nine of them. A duration is a number of
 // seconds or a Go duration. A rate of zero is ErrSequential, but for one end of
 // a ramp and for some of the steps.
 func Parse(s string) (Process, error) {

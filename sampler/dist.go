@@ -19,7 +19,8 @@ const (
 
 // A Dist is a distribution of durations: exact count, sum, squares, minimum
 // and maximum, and a histogram for percentiles. The zero value is empty; its
-// histogram has 3 significant digits and appears with the first value.
+// histogram has 3 significant digits and appears with the first value. The sum
+// of all values has to stay below 292 years.
 type Dist struct {
 	n        uint64
 	sum      uint64 // nanoseconds
@@ -106,8 +107,10 @@ func (d *Dist) reset() {
 
 // Clone returns an independent copy.
 func (d *Dist) Clone() Dist {
-	c := Dist{digits: d.digits}
-	c.Merge(d)
+	c := *d
+	if d.h != nil {
+		c.h = d.h.Clone()
+	}
 	return c
 }
 
@@ -182,11 +185,14 @@ func rank(q float64, n uint64) uint64 {
 
 // at returns the value of rank k.
 func (d *Dist) at(k uint64) time.Duration {
-	if k == d.n {
+	switch k {
+	case 1:
+		return d.min
+	case d.n:
 		return d.max
 	}
-	v := d.h.ValueAtPercentile(100 * float64(k) / float64(d.n))
-	return min(max(time.Duration(v), d.min), d.max)
+	v := time.Duration(d.h.ValueAtPercentile(100 * float64(k) / float64(d.n)))
+	return min(max(min(v, highest), d.min), d.max)
 }
 
 // Encode returns the histogram in the HdrHistogram V2 format (compressed,

@@ -12,8 +12,8 @@ type Source interface {
 	// loop with an intended start before until and were not returned before:
 	// those after the warm-up, and those within it.
 	Scheduled(stream int, until time.Duration) (main, warmup uint64)
-	// Work returns the processor time that the loop's thread has spent since its
-	// start, without spinning.
+	// Work returns the processor time that the loop's thread has spent since the
+	// start of the run, without spinning.
 	Work() time.Duration
 }
 
@@ -65,10 +65,25 @@ type page struct {
 	parts  []part // two a stream: after the warm-up, and within it
 	gauges []gauge
 	until  time.Duration // when it was handed over
-	work   time.Duration
-	span   time.Duration
+	load   load
 	peak   int
 	burst  int
+}
+
+// A load is what a loop's thread worked in a span of time.
+type load struct{ work, span time.Duration }
+
+func (l *load) add(from load) {
+	l.work += from.work
+	l.span += from.span
+}
+
+// share returns the part of a core that was used, 0 of no time.
+func (l *load) share() float64 {
+	if l.span <= 0 {
+		return 0
+	}
+	return float64(l.work) / float64(l.span)
 }
 
 type gauge struct{ inflight, open int }
@@ -82,7 +97,7 @@ type Recorder struct {
 	loop   int
 	page   *page
 	end    time.Duration // of the current window
-	next   time.Duration // when the page is to be handed over: end, or earlier while followed live
+	next   time.Duration // when Roll has something to do: end, or earlier for those who follow live
 	began  time.Duration // of the current page
 	worked time.Duration
 	gauges []gauge
@@ -98,22 +113,28 @@ func (r *Recorder) Next() time.Duration { return r.next }
 // Next, also when nothing else happens: a stalled server shows as zeros.
 func (r *Recorder) Roll(now time.Duration) {
 	for now >= r.next {
-		if r.next < r.end {
-			r.hand(now, false)
-			continue
+		switch {
+		case now >= r.end:
+			r.scheduled(r.end)
+			r.page.closes = true
+			r.hand(r.end)
+		case r.s.live.Load() > 0:
+			r.scheduled(now)
+			r.hand(now)
+		default:
+			r.next = min(r.end, now+handover)
 		}
-		r.scheduled(r.end)
-		r.hand(r.end, true)
 	}
 }
 
 // Finish hands over everything that is left. The arrivals scheduled before
-// until are the run's; now is the instant at which the loop ended.
+// until are the run's; now is the instant at which the loop ended. Nothing is
+// open on the loop any more, and the recorder is of no further use.
 func (r *Recorder) Finish(now, until time.Duration) {
 	r.Roll(now)
 	r.scheduled(until)
-	r.page.last = true
-	r.hand(now, true)
+	r.page.closes, r.page.last = true, true
+	r.hand(now)
 }
 
 func (r *Recorder) scheduled(until time.Duration) {
@@ -124,24 +145,23 @@ func (r *Recorder) scheduled(until time.Duration) {
 	}
 }
 
-func (r *Recorder) hand(now time.Duration, closes bool) {
+// hand passes the page on as of now and begins the next one.
+func (r *Recorder) hand(now time.Duration) {
 	p := r.page
-	p.closes = closes
 	copy(p.gauges, r.gauges)
 	work := r.src.Work()
-	p.until, p.work, p.span = now, max(0, work-r.worked), now-r.began
+	p.until, p.load = now, load{max(0, work-r.worked), now - r.began}
 	r.worked, r.began = work, now
 	p.peak, p.burst = r.peak, r.burst
-	window := p.window
-	if closes {
-		window++
-		r.end = r.s.windowEnd(window)
-	}
-	next := r.s.take()
-	next.loop, next.window = r.loop, window
-	r.page = next
-	r.next = r.end
-	if r.s.live.Load() > 0 {
+	r.page = nil
+	if !p.last {
+		window := p.window
+		if p.closes {
+			window++
+			r.end = r.s.windowEnd(window)
+		}
+		r.page = r.s.take()
+		r.page.loop, r.page.window = r.loop, window
 		r.next = min(r.end, now+handover)
 	}
 	r.s.pages <- p

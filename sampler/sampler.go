@@ -3,6 +3,7 @@ package sampler
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,7 +44,6 @@ type Sampler struct {
 	free   chan *page
 	live   atomic.Int32
 	done   chan struct{}
-	loops  []*Recorder
 
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -57,8 +57,14 @@ type Sampler struct {
 	running int           // loops that have not ended
 	end     time.Duration // when the last loop ended
 	spare   []*openWindow // for reuse: their histograms are large
+	joined  windowPart    // all streams of one window
 	sample  windowPart    // grows to Options.Merge intervals
+	merged  int           // intervals in sample
 }
+
+// maxSpare is how many finished windows are kept for reuse. While one loop
+// stalls the others open many more, which are let go.
+const maxSpare = 4
 
 // total is what one stream has done so far.
 type total struct {
@@ -68,9 +74,10 @@ type total struct {
 	at   []gauge // per loop, at its last hand-over
 }
 
+// work is what one loop has done so far.
 type work struct {
-	busy time.Duration
-	span time.Duration
+	load load // up to the last page with a scheduled arrival, without the warm-up
+	tail load // since then
 	peak int
 }
 
@@ -78,8 +85,7 @@ type work struct {
 type openWindow struct {
 	left    int // loops that have not closed it
 	streams []windowPart
-	busy    float64
-	span    time.Duration
+	loads   []load // one a loop
 }
 
 type windowPart struct {
@@ -113,7 +119,9 @@ func New(o Options) (*Sampler, error) {
 		s.streams = append(s.streams, total{name: name, at: make([]gauge, o.Loops)})
 	}
 	for range 2 * o.Loops {
-		s.free <- s.newPage()
+		p := s.newPage()
+		s.furnish(p)
+		s.free <- p
 	}
 	return s, nil
 }
@@ -125,10 +133,7 @@ func (s *Sampler) Recorder(loop int, src Source) *Recorder {
 	r.page = s.take()
 	r.page.loop, r.page.window = loop, s.first
 	r.end = s.windowEnd(s.first)
-	r.next = r.end
-	if s.live.Load() > 0 {
-		r.next = min(r.end, handover)
-	}
+	r.next = min(r.end, handover)
 	return r
 }
 
@@ -140,15 +145,27 @@ func (s *Sampler) Run() {
 		if p.last {
 			left--
 		}
-		s.mu.Lock()
-		s.merge(p)
-		s.mu.Unlock()
-		s.give(p)
+		s.step(p)
 	}
+	s.finish()
+}
+
+func (s *Sampler) step(p *page) {
+	s.mu.Lock()
+	s.merge(p)
+	s.mu.Unlock()
+	s.give(p)
+}
+
+// finish publishes what waited for the end.
+func (s *Sampler) finish() {
 	s.mu.Lock()
 	s.trim()
 	for len(s.open) > 0 {
 		s.publish()
+	}
+	if s.merged > 0 {
+		s.windows[len(s.windows)-1].Sample = s.takeSample()
 	}
 	s.ended = true
 	s.changed.Broadcast()
@@ -167,18 +184,31 @@ func (s *Sampler) newPage() *page {
 			p.parts[i].times[m].digits = s.digits
 		}
 	}
-	if n <= 4 {
-		// What every run records is made now, not at the first arrival.
-		for i := 0; i < len(p.parts); i += 2 {
-			for _, m := range []metric{latency, service, lag, connect, firstByte, transfer, lifetime} {
-				p.parts[i].times[m].grow()
-			}
-		}
-	}
 	return p
 }
 
-// take returns an empty page without waiting.
+// furnish makes now what would otherwise be made at the first arrival.
+func (s *Sampler) furnish(p *page) {
+	if len(s.o.Streams) > 4 {
+		return // too much memory to be spent on streams that may do nothing
+	}
+	for i := range p.parts {
+		if i%2 == 1 && s.o.Warmup == 0 {
+			continue
+		}
+		for m := range p.parts[i].times {
+			if d := &p.parts[i].times[m]; d.h == nil {
+				d.grow()
+			}
+		}
+		if p.parts[i].shed == nil {
+			p.parts[i].shed = make([]shedRun, 0, 4)
+		}
+	}
+}
+
+// take returns an empty page without waiting. One that has to be made is bare:
+// after a stall many windows go by with nothing in them.
 func (s *Sampler) take() *page {
 	select {
 	case p := <-s.free:
@@ -194,9 +224,9 @@ func (s *Sampler) give(p *page) {
 		p.parts[i].reset()
 	}
 	*p = page{parts: p.parts, gauges: p.gauges}
-	select {
-	case s.free <- p:
-	default:
+	if len(s.free) < cap(s.free) { // nobody else adds to it
+		s.furnish(p)
+		s.free <- p
 	}
 }
 
@@ -238,18 +268,15 @@ func (s *Sampler) window(i int) *openWindow {
 
 func (s *Sampler) merge(p *page) {
 	w := s.window(p.window)
-	w.span = max(w.span, p.span)
-	if p.span > 0 {
-		w.busy = max(w.busy, float64(p.work)/float64(p.span))
-	}
-	c := &s.works[p.loop]
-	c.busy += p.work
-	c.span += p.span
-	c.peak = p.peak
-	s.burst = max(s.burst, p.burst)
+	w.loads[p.loop].add(p.load)
+	var scheduled uint64
 	for i := range s.streams {
 		t := &s.streams[i]
 		t.at[p.loop] = p.gauges[i]
+		if p.closes {
+			w.streams[i].w.Inflight += p.gauges[i].inflight
+			w.streams[i].w.Connections += p.gauges[i].open
+		}
 		for k := range 2 {
 			from := &p.parts[2*i+k]
 			into := &t.main
@@ -266,20 +293,30 @@ func (s *Sampler) merge(p *page) {
 			for _, run := range from.shed {
 				s.shed(i, run)
 			}
+			scheduled += from.Scheduled
 		}
+	}
+	c := &s.works[p.loop]
+	c.peak = p.peak
+	s.burst = max(s.burst, p.burst)
+	if p.window >= 0 {
+		// A long drain must not make a loop look idle that was busy before.
+		c.tail.add(p.load)
+		if scheduled > 0 {
+			c.load.add(c.tail)
+			c.tail = load{}
+		}
+	}
+	if p.closes {
+		w.left--
 	}
 	if p.last {
 		// A loop that has ended closes every later window too, the ones that
 		// slower loops are still going to open included.
 		s.running--
 		s.end = max(s.end, p.until)
-	}
-	if p.closes {
-		w.left--
-		if p.last {
-			for _, later := range s.open[p.window-s.first-len(s.windows)+1:] {
-				later.left--
-			}
+		for _, later := range s.open[p.window-s.first-len(s.windows)+1:] {
+			later.left--
 		}
 	}
 	// The last window waits for the end, which tells its length.
@@ -288,28 +325,35 @@ func (s *Sampler) merge(p *page) {
 	}
 }
 
-// trim cuts the last window where the run ended.
+// trim cuts the windows where the run ended, and drops those beyond.
 func (s *Sampler) trim() {
-	if len(s.open) == 0 {
-		return
+	for _, o := range s.open {
+		for i := range o.streams {
+			w := &o.streams[i].w
+			w.Length = min(w.Length, max(0, s.end-w.Start))
+		}
 	}
-	last := s.open[len(s.open)-1]
-	empty := true
-	for i := range last.streams {
-		w := &last.streams[i].w
-		w.Length = min(w.Length, max(0, s.end-w.Start))
-		empty = empty && w.Length == 0 && w.Started+w.Replies+w.Good+w.Unfinished+sum(w.Errors[:]) == 0
+	for n := len(s.open); n > 0 && s.open[n-1].empty(); n-- {
+		s.open = s.open[:n-1]
 	}
-	if empty {
-		s.open = s.open[:len(s.open)-1]
+}
+
+// empty says whether the window has neither length nor content.
+func (o *openWindow) empty() bool {
+	for i := range o.streams {
+		w := &o.streams[i].w
+		if w.Length+time.Duration(w.Scheduled+w.Started+w.Replies+w.Good+w.Unfinished+sum(w.Shed[:])+sum(w.Errors[:])) > 0 {
+			return false
+		}
 	}
+	return true
 }
 
 // blank returns an empty window, of recycled memory where there is some.
 func (s *Sampler) blank() *openWindow {
 	n := len(s.spare)
 	if n == 0 {
-		w := &openWindow{streams: make([]windowPart, len(s.streams))}
+		w := &openWindow{streams: make([]windowPart, len(s.streams)), loads: make([]load, s.o.Loops)}
 		for i := range w.streams {
 			p := &w.streams[i]
 			p.latency.digits, p.service.digits, p.lag.digits = s.digits, s.digits, s.digits
@@ -319,32 +363,48 @@ func (s *Sampler) blank() *openWindow {
 	w := s.spare[n-1]
 	s.spare = s.spare[:n-1]
 	for i := range w.streams {
-		p := &w.streams[i]
-		p.w = Window{}
-		p.latency.reset()
-		p.service.reset()
-		p.lag.reset()
+		w.streams[i].reset()
 	}
-	w.busy, w.span = 0, 0
+	clear(w.loads)
 	return w
 }
 
 // shed books arrivals that were shed in the window they were intended in,
-// which may be published already.
+// which may be published already. What a consumer holds does not change.
 func (s *Sampler) shed(stream int, run shedRun) {
-	if w := s.window(run.window); w != nil {
-		for c, n := range run.counts {
-			w.streams[stream].w.Shed[c] += n
-		}
+	if o := s.window(run.window); o != nil {
+		o.streams[stream].w.addShed(&run.counts)
 		return
 	}
-	set := &s.windows[run.window-s.first]
-	for c, n := range run.counts {
-		set.All.Shed[c] += n
-		if len(set.Streams) > 0 {
-			set.Streams[stream].Shed[c] += n
+	i := run.window - s.first
+	set := &s.windows[i]
+	set.All.addShed(&run.counts)
+	if len(set.Streams) > 0 {
+		set.Streams = slices.Clone(set.Streams)
+		set.Streams[stream].addShed(&run.counts)
+	}
+	for ; i < len(s.windows); i++ {
+		if set := &s.windows[i]; set.Sample != nil {
+			sample := *set.Sample
+			sample.addShed(&run.counts)
+			set.Sample = &sample
+			return
 		}
 	}
+	s.sample.w.addShed(&run.counts)
+}
+
+func (w *Window) addShed(counts *[NumCauses]uint64) {
+	for c, n := range counts {
+		w.Shed[c] += n
+	}
+}
+
+func (p *windowPart) reset() {
+	p.w = Window{}
+	p.latency.reset()
+	p.service.reset()
+	p.lag.reset()
 }
 
 func (p *windowPart) add(from *part) {
@@ -369,66 +429,79 @@ func (p *windowPart) add(from *part) {
 func (s *Sampler) publish() {
 	o := s.open[0]
 	s.open = s.open[1:]
-	var set WindowSet
-	var joined windowPart
-	all := &o.streams[0]
-	if len(o.streams) > 1 {
-		all = &joined
+	busy := 0.
+	for i := range o.loads {
+		busy = max(busy, o.loads[i].share())
 	}
+	var set WindowSet
+	all := &o.streams[0]
 	for i := range o.streams {
 		p := &o.streams[i]
-		for _, g := range s.streams[i].at {
-			p.w.Inflight += g.inflight
-			p.w.Connections += g.open
-		}
-		p.w.Latency, p.w.Service, p.w.Lag = summarize(&p.latency), summarize(&p.service), summarize(&p.lag)
-		p.w.Busy = o.busy
-		if len(o.streams) > 1 {
-			set.Streams = append(set.Streams, p.w)
-			all.join(p)
-		}
+		p.w.Busy = busy
+		p.summarize()
 	}
-	all.w.Latency, all.w.Service, all.w.Lag = summarize(&all.latency), summarize(&all.service), summarize(&all.lag)
+	if len(o.streams) > 1 {
+		all = &s.joined
+		all.reset()
+		w := &o.streams[0].w
+		all.w = Window{Index: w.Index, Start: w.Start, Length: w.Length, Busy: busy}
+		for i := range o.streams {
+			all.join(&o.streams[i])
+			set.Streams = append(set.Streams, o.streams[i].w)
+		}
+		all.summarize()
+	}
 	set.All = all.w
-	s.extend(&set, all, len(s.open) == 0 && s.running == 0)
+	s.extend(&set, all)
 	s.windows = append(s.windows, set)
-	s.spare = append(s.spare, o)
+	if len(s.spare) < maxSpare {
+		s.spare = append(s.spare, o)
+	}
 	s.changed.Broadcast()
 }
 
 // extend adds a finished interval to the sample that it belongs to, and hands
-// the sample out with its last interval.
-func (s *Sampler) extend(set *WindowSet, all *windowPart, last bool) {
+// the sample out with its last interval. Samples too are counted from the end
+// of the warm-up.
+func (s *Sampler) extend(set *WindowSet, all *windowPart) {
 	if s.o.Merge == 1 {
 		sample := set.All
 		set.Sample = &sample
 		return
 	}
-	p, w := &s.sample, &s.sample.w
-	if w.Length == 0 {
+	w := &s.sample.w
+	if s.merged == 0 {
 		w.Index, w.Start = all.w.Index, all.w.Start
 	}
-	start, length := w.Start, w.Length+all.w.Length
-	w.Inflight, w.Connections = 0, 0
-	busy := max(w.Busy, all.w.Busy)
-	p.join(all)
-	w.Start, w.Length, w.Busy = start, length, busy
-	if (all.w.Index+1)%s.o.Merge != 0 && !last && all.w.Index != -1 {
-		return
+	s.merged++
+	if length := w.Length + all.w.Length; length > 0 {
+		w.Busy = (w.Busy*float64(w.Length) + all.w.Busy*float64(all.w.Length)) / float64(length)
+		w.Length = length
 	}
-	w.Latency, w.Service, w.Lag = summarize(&p.latency), summarize(&p.service), summarize(&p.lag)
-	sample := *w
-	set.Sample = &sample
-	p.w = Window{}
-	p.latency.reset()
-	p.service.reset()
-	p.lag.reset()
+	w.Inflight, w.Connections = 0, 0
+	s.sample.join(all)
+	if (all.w.Index+1)%s.o.Merge == 0 {
+		set.Sample = s.takeSample()
+	}
 }
 
-// join adds another stream's window of the same interval.
+// takeSample finishes the sample and begins the next one.
+func (s *Sampler) takeSample() *Window {
+	s.sample.summarize()
+	sample := s.sample.w
+	s.sample.reset()
+	s.merged = 0
+	return &sample
+}
+
+// summarize fills the summaries of the window.
+func (p *windowPart) summarize() {
+	p.w.Latency, p.w.Service, p.w.Lag = summarize(&p.latency), summarize(&p.service), summarize(&p.lag)
+}
+
+// join adds all that is counted in q.
 func (p *windowPart) join(q *windowPart) {
 	w, v := &p.w, &q.w
-	w.Index, w.Start, w.Length, w.Busy = v.Index, v.Start, v.Length, v.Busy
 	w.Scheduled += v.Scheduled
 	w.Started += v.Started
 	w.Replies += v.Replies
@@ -436,9 +509,7 @@ func (p *windowPart) join(q *windowPart) {
 	w.Unfinished += v.Unfinished
 	w.Inflight += v.Inflight
 	w.Connections += v.Connections
-	for i, n := range v.Shed {
-		w.Shed[i] += n
-	}
+	w.addShed(&v.Shed)
 	for i, n := range v.Status {
 		w.Status[i] += n
 	}
@@ -452,7 +523,8 @@ func (p *windowPart) join(q *windowPart) {
 
 // Follow yields every window of the run, from the first, as soon as all loops
 // have closed it, and ends with the run. A slow consumer never holds up the
-// run or another consumer.
+// run or another consumer. Arrivals shed later than that are missing from what
+// was yielded; [Sampler.Snapshot] has them.
 func (s *Sampler) Follow() iter.Seq[WindowSet] {
 	return func(yield func(WindowSet) bool) {
 		for i := 0; ; i++ {
@@ -473,8 +545,8 @@ func (s *Sampler) Follow() iter.Seq[WindowSet] {
 	}
 }
 
-// Live makes every loop hand over at least every 100 ms until the returned
-// function is called.
+// Live makes every loop hand over at least every 100 ms, from 100 ms after the
+// call at the latest, until the returned function is called.
 func (s *Sampler) Live() (stop func()) {
 	s.live.Add(1)
 	return sync.OnceFunc(func() { s.live.Add(-1) })

@@ -26,7 +26,7 @@ type Tally struct {
 	Requests uint64       // requests whose last byte the kernel took
 	Replies  uint64       // complete replies
 	Interim  uint64       // 1xx replies before a final one
-	Codes    [1000]uint64 // complete replies by status code, 100 to 999
+	Codes    [1000]uint64 // complete replies by status code
 
 	SentBytes     uint64 // all bytes the kernel took
 	ReceivedBytes uint64 // all bytes read
@@ -50,7 +50,7 @@ func (t *Tally) ShedTotal() uint64 { return sum(t.Shed[:]) }
 // digit 0 stands for all others. Interim replies count under 1.
 func (t *Tally) Status(digit int) uint64 {
 	if digit < 1 || digit > 5 {
-		return sum(t.Codes[600:])
+		return sum(t.Codes[:100]) + sum(t.Codes[600:])
 	}
 	n := sum(t.Codes[digit*100 : digit*100+100])
 	if digit == 1 {

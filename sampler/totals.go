@@ -1,6 +1,9 @@
 package sampler
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Times holds the distributions of one stream or run.
 type Times struct {
@@ -32,7 +35,7 @@ type Result struct {
 	Base        time.Duration
 	PeakOpen    int     // connections: sum of the loops' peaks
 	MaxBurst    int     // connections opened in one pass of a loop
-	Busy        float64 // share of a core that the busiest loop worked over the run
+	Busy        float64 // share of a core that the busiest loop worked, from the warm-up to its last scheduled arrival
 	Inflight    int     // arrivals open now
 	Connections int     // connections open now
 }
@@ -61,7 +64,7 @@ func (t *Times) merge(from *Times) {
 func (s *Sampler) Snapshot() *Result {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := &Result{Base: s.o.Base, MaxBurst: s.burst, Windows: append([]WindowSet(nil), s.windows...)}
+	r := &Result{Base: s.o.Base, MaxBurst: s.burst, Windows: slices.Clone(s.windows)}
 	for i := range s.streams {
 		t := &s.streams[i]
 		r.Streams = append(r.Streams, Totals{Name: t.name, Tally: t.main.Tally, Warmup: t.warm.Tally, Times: t.main.copyTimes()})
@@ -73,11 +76,10 @@ func (s *Sampler) Snapshot() *Result {
 		r.All.Warmup.Merge(&t.warm.Tally)
 		r.All.Times.merge(&r.Streams[i].Times)
 	}
-	for _, w := range s.works {
+	for i := range s.works {
+		w := &s.works[i]
 		r.PeakOpen += w.peak
-		if w.span > 0 {
-			r.Busy = max(r.Busy, float64(w.busy)/float64(w.span))
-		}
+		r.Busy = max(r.Busy, w.load.share())
 	}
 	return r
 }

@@ -70,17 +70,18 @@ func judgeLag(v *Verdict, t *Totals) {
 	const advice = "give the generator a core of its own, more --workers, or a lower rate"
 	l := t.Times.Lag.Quantile(.99)
 	// Without replies there is nothing to compare with: the absolute limits count alone.
-	share := 1.
+	share, of := 1., ""
 	if t.Times.Latency.Count() > 0 {
 		share = float64(l) / max(1, float64(t.Times.Latency.Quantile(.99)))
+		of = fmt.Sprintf(" and %.0f %% of the latency p99", 100*share)
 	}
 	switch {
 	case l > 100*time.Millisecond:
 		v.add(Invalid, "lag", l.Seconds(), .1, "lag p99 %s is above 100 ms: arrivals started late by the generator's own fault; %s", ms(l), advice)
 	case l > 5*time.Millisecond && share > .5:
-		v.add(Invalid, "lag", l.Seconds(), .005, "lag p99 %s is above 5 ms and %.0f %% of the latency p99: the latencies are the generator's; %s", ms(l), 100*share, advice)
+		v.add(Invalid, "lag", l.Seconds(), .005, "lag p99 %s is above 5 ms%s: the latencies are the generator's; %s", ms(l), of, advice)
 	case l > 500*time.Microsecond && share > .25:
-		v.add(Degraded, "lag", l.Seconds(), .0005, "lag p99 %s is above 0.5 ms and %.0f %% of the latency p99: part of the latency is the generator's; %s", ms(l), 100*share, advice)
+		v.add(Degraded, "lag", l.Seconds(), .0005, "lag p99 %s is above 0.5 ms%s: part of the latency is the generator's; %s", ms(l), of, advice)
 	}
 	if t.Started == 0 {
 		return
@@ -99,8 +100,8 @@ func (r *Result) judgeStarted(v *Verdict, t *Totals, stream int) {
 		return
 	}
 	const advice = "the schedule was not carried out: lower the rate, raise the bound that shed them, or use more generators"
-	if worst, at, ok := r.worstBlock(stream); ok && worst < .99 {
-		v.add(Invalid, "started", worst, .99, "only %.2f %% of the arrivals intended in the %v from %v on were started (want 99 %%); %s", 100*worst, block, at, advice)
+	if worst, at, length := r.worstBlock(stream); worst < .99 {
+		v.add(Invalid, "started", worst, .99, "only %.2f %% of the arrivals intended in the %v from %v on were started (want 99 %%); %s", 100*worst, length, at, advice)
 		return
 	}
 	if share := float64(t.Started) / float64(t.Scheduled); share < .999 {
@@ -109,43 +110,47 @@ func (r *Result) judgeStarted(v *Verdict, t *Totals, stream int) {
 }
 
 // worstBlock returns the smallest share of arrivals started among those
-// intended in any 5 s, and where that block begins. A shorter run is one block.
-func (r *Result) worstBlock(stream int) (share float64, at time.Duration, ok bool) {
-	n := max(1, int(block/r.Base))
-	var scheduled, shed uint64
+// intended in any 5 s, and where that block begins and how long it is. Blocks
+// end with the schedule: the drain would leave some with a handful of arrivals.
+// A shorter schedule is one block.
+func (r *Result) worstBlock(stream int) (share float64, at, length time.Duration) {
 	pick := func(i int) *Window {
 		if stream >= 0 && len(r.Windows[i].Streams) > 0 {
 			return &r.Windows[i].Streams[stream]
 		}
 		return &r.Windows[i].All
 	}
-	share = 1
-	first := 0
-	for first < len(r.Windows) && r.Windows[first].All.Warmup() {
+	first, end := 0, len(r.Windows)
+	for first < end && pick(first).Warmup() {
 		first++
 	}
-	for i := first; i < len(r.Windows); i++ {
+	for end > first && pick(end-1).Scheduled == 0 {
+		end--
+	}
+	n := min(max(1, int(block/r.Base)), end-first)
+	share = 1
+	var scheduled, shed uint64
+	for i := first; i < end; i++ {
 		w := pick(i)
 		scheduled += w.Scheduled
 		shed += sum(w.Shed[:])
-		if i-first >= n {
-			old := pick(i - n)
-			scheduled -= old.Scheduled
-			shed -= sum(old.Shed[:])
-		}
-		full := i-first >= n-1 || i == len(r.Windows)-1
-		if !full || scheduled == 0 {
+		begin := i - n + 1
+		if begin < first {
 			continue
 		}
-		if s := 1 - float64(shed)/float64(scheduled); s < share || !ok {
-			share, at, ok = s, pick(max(first, i-n+1)).Start, true
+		old := pick(begin)
+		if s := 1 - float64(shed)/float64(max(1, scheduled)); s < share {
+			share, at, length = s, old.Start, w.Start+w.Length-old.Start
 		}
+		scheduled -= old.Scheduled
+		shed -= sum(old.Shed[:])
 	}
-	return share, at, ok
+	return share, at, length
 }
 
 func judgeRefused(v *Verdict, t *Totals) {
-	for _, c := range []struct {
+	var all uint64
+	causes := []struct {
 		n            uint64
 		code, advice string
 	}{
@@ -153,16 +158,21 @@ func judgeRefused(v *Verdict, t *Totals) {
 		{t.Outcomes[FileTableFull], "file_table_full", "raise fs.file-max"},
 		{t.Outcomes[AddressUnavailable], "address_unavailable", "local ports ran out: add source addresses (--myaddr), use --close-mode rst, or widen net.ipv4.ip_local_port_range"},
 		{t.Shed[ShedInflight], "inflight", "the bound of arrivals in flight was reached: raise --max-inflight (and ulimit -n), or shorten the timeout"},
-	} {
+	}
+	for _, c := range causes {
+		all += c.n
+	}
+	// The limit holds for all of them together.
+	status, limit := Degraded, 0.
+	if float64(all)/float64(max(1, t.Scheduled)) > .001 {
+		status, limit = Invalid, .001
+	}
+	for _, c := range causes {
 		if c.n == 0 {
 			continue
 		}
 		share := float64(c.n) / float64(max(1, t.Scheduled))
-		if share > .001 {
-			v.add(Invalid, c.code, share, .001, "%d arrivals (%.2f %%) were refused by the generator's own limit, more than 0.1 %%; %s", c.n, 100*share, c.advice)
-		} else {
-			v.add(Degraded, c.code, share, 0, "%d arrivals (%.3f %%) were refused by the generator's own limit; %s", c.n, 100*share, c.advice)
-		}
+		v.add(status, c.code, share, limit, "%d arrivals (%.3g %%) were refused by the generator's own limits, which refused %d in all (want none, at most 0.1 %%); %s", c.n, 100*share, all, c.advice)
 	}
 }
 

@@ -36,7 +36,7 @@ type Window struct {
 	Latency     Summary
 	Service     Summary
 	Lag         Summary
-	Busy        float64 // share of a core that the busiest loop worked; -1 unknown
+	Busy        float64 // share of a core that the busiest loop worked
 }
 
 // Warmup says whether the window lies in the warm-up.
@@ -46,5 +46,5 @@ func (w *Window) Warmup() bool { return w.Index < 0 }
 type WindowSet struct {
 	All     Window
 	Streams []Window // empty when there is only one stream
-	Sample  *Window  // with the last interval of Options.Merge ones: all of them together
+	Sample  *Window  // with the last interval of Options.Merge ones, or of the run: all of them together
 }

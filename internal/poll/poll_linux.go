@@ -154,3 +154,19 @@ func SetTimerSlack(d time.Duration) error {
 	}
 	return nil
 }
+
+// SetSlice asks the scheduler for shorter turns of the calling thread, and so
+// for an earlier one when it wakes up beside other busy threads (EEVDF, Linux
+// 6.12; older kernels take no notice). It takes no processor time away from
+// anybody. The caller holds its thread.
+func SetSlice(d time.Duration) error {
+	a, err := unix.SchedGetAttr(0, 0)
+	if err == nil {
+		a.Runtime = uint64(d)
+		err = unix.SchedSetAttr(0, a, 0)
+	}
+	if err != nil {
+		return fmt.Errorf("poll: time slice %v: %w", d, err)
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package main
+
+// An httperfOption is a long option of httperf. Those without a reason to refuse
+// them are flags of the command run.
+type httperfOption struct {
+	name    string
+	takes   takes
+	refused string // why it is not accepted; empty: it is
+	ignored bool   // it is accepted and has no effect
+	newer   bool   // 0.9.0 does not have it: a prefix that was unique there stays so
+}
+
+const (
+	noTLS      = "TLS is not supported yet"
+	noSessions = "sessions are not supported yet"
+	noURILists = "lists of URIs are not supported yet"
+)
+
+// httperfOptions are all long options of httperf 0.9.1, by name.
+var httperfOptions = []httperfOption{
+	{name: "add-header", takes: aValue},
+	{name: "add-header-file", takes: aValue, refused: "header files are not supported yet, use --add-header or -H", newer: true},
+	{name: "burst-length", takes: aValue},
+	{name: "client", takes: aValue},
+	{name: "close-with-reset"},
+	{name: "debug", takes: aValue, ignored: true},
+	{name: "failure-status", takes: aValue, refused: noSessions},
+	{name: "help"},
+	{name: "hog"},
+	{name: "http-version", takes: aValue},
+	{name: "max-connections", takes: aValue},
+	{name: "max-piped-calls", takes: aValue, refused: noSessions},
+	{name: "method", takes: aValue},
+	{name: "myaddr", takes: aValue, newer: true},
+	{name: "no-host-hdr"},
+	{name: "num-calls", takes: aValue},
+	{name: "num-conns", takes: aValue},
+	{name: "period", takes: aValue},
+	{name: "periodic-stats", refused: "it is not supported, standard error has a line for each window", newer: true},
+	{name: "port", takes: aValue},
+	{name: "print-reply", takes: maybeValue},
+	{name: "print-request", takes: maybeValue},
+	{name: "rate", takes: aValue},
+	{name: "recv-buffer", takes: aValue},
+	{name: "retry-on-failure", refused: noSessions},
+	{name: "runtime", takes: aValue, newer: true},
+	{name: "send-buffer", takes: aValue},
+	{name: "server", takes: aValue},
+	{name: "server-name", takes: aValue},
+	{name: "servers", takes: aValue, refused: "several servers are not supported yet", newer: true},
+	{name: "session-cookies", refused: noSessions},
+	{name: "ssl", refused: noTLS},
+	{name: "ssl-ca-file", takes: aValue, refused: noTLS, newer: true},
+	{name: "ssl-ca-path", takes: aValue, refused: noTLS, newer: true},
+	{name: "ssl-certificate", takes: aValue, refused: noTLS, newer: true},
+	{name: "ssl-ciphers", takes: aValue, refused: noTLS},
+	{name: "ssl-key", takes: aValue, refused: noTLS, newer: true},
+	{name: "ssl-no-reuse", refused: noTLS},
+	{name: "ssl-protocol", takes: aValue, refused: noTLS, newer: true},
+	{name: "ssl-verify", takes: maybeValue, refused: noTLS, newer: true},
+	{name: "think-timeout", takes: aValue},
+	{name: "timeout", takes: aValue},
+	{name: "tls-server-name", takes: aValue, refused: noTLS, newer: true},
+	{name: "uri", takes: aValue},
+	{name: "use-timer-cache", ignored: true, newer: true},
+	{name: "verbose"},
+	{name: "version"},
+	{name: "wlog", takes: aValue, refused: noURILists},
+	{name: "wsess", takes: aValue, refused: noSessions},
+	{name: "wsesslog", takes: aValue, refused: noSessions},
+	{name: "wsesspage", takes: aValue, refused: noSessions},
+	{name: "wset", takes: aValue, refused: noURILists},
+}
+
+// httperfShort are the short options that mean something else to httperf. They
+// hold when the program is called by its name.
+var httperfShort = map[rune]string{'d': "debug", 'n': "periodic-stats"}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+)
+
+// asCommand makes the test binary behave as the command.
+const asCommand = "HTTPGEN_TEST_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// call carries out a command line in this process.
+func call(argv ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = command(argv, &out, &err)
+	return code, out.String(), err.String()
+}
+
+func TestUsageErrors(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		args string
+		want string // part of the message
+	}{
+		{"--rate -1", `--rate: rate "-1": negative`},
+		{"--rate=-1", `--rate: rate "-1": negative`},
+		{"--rate 1e400", `rate "1e400": above 1e9`},
+		{"--rate", "--rate: it needs a value"},
+		{"--num 5", "option '--num' is ambiguous; possibilities: '--num-calls' '--num-conns'"},
+		{"--serv h", "possibilities: '--server' '--server-name' '--servers'"},
+		{"--connec 5", "possibilities: '--connect-timeout' '--connections'"},
+		{"--max-i", "--max-inflight: it needs a value"},
+		{"--data=a --data-file main.go", "--data and --data-file can't be used together"},
+		{"--num-conns 0", `--num-conns: "0": want a whole number from 1`},
+		{"--num-conns -1", `--num-conns: "-1": want a whole number from 1`},
+		{"--num-calls 0", `--num-calls: "0": want a whole number from 1`},
+		{"--burst-length 0", `--burst-length: "0": want a whole number from 1`},
+		{"--port 70000", `--port: "70000": want a port`},
+		{"--client 2/2", `--client: "2/2": want I/N`},
+		{"--timeout -5", `--timeout: "-5": negative`},
+		{"--think-timeout 5x", `--think-timeout: "5x": not a duration`},
+		{"--hog=yes", `--hog: it takes no value, and "yes" was given`},
+		{"-q=1", "unknown option -="},
+		{"-rate=50", "-rate=50: a long option has two dashes: --rate=50"},
+		{"-num-conn 50", "a long option has two dashes: --num-conn"},
+		{"-k http://h/", "unknown option -k: TLS is not supported yet"},
+		{"-n", "--num-conns: it needs a value"},
+		{"--frobnicate", "unknown flag --frobnicate"},
+		{"--=5", "unknown flag --"},
+		{"--conections 5", `did you mean "--connections"?`},
+		{"https://localhost/", "TLS is not supported yet"},
+		{"http://u:secret@localhost/", "http://u:xxxxx@localhost/: a user in it"},
+		{"http://h/ http://i/", "unexpected argument http://i/"},
+		{"http://h:0/", "port 0: want 1 to 65535"},
+		{"http://h:70000/", "port 70000: want 1 to 65535"},
+		{"http://", "want http://HOST"},
+		{"serv", "the commands are run, serve, schema and version"},
+		{"http://h/ --server i", "--server i: the URL says h"},
+		{"http://h/ --port 81", "--port 81: the URL says 80"},
+		{"http://h/a --uri /b", "--uri /b: the URL says /a"},
+		{"--closed 2 --rate 5", "--closed 2 with a rate of 5"},
+		{"--closed 2 -c 5", "--closed 2 and --connections 5"},
+		{"-c 5", "--connections 5: a pool wants a rate"},
+		{"-c 5 -r 5 --num-calls 2", "on a pool an arrival is one call"},
+		{"-c 5 -r 5 --no-keepalive", "--no-keepalive and --connections"},
+		{"--close-mode fin --close-with-reset", "want one of them"},
+		{"--close-mode never", `--close-mode must be one of "auto","fin","rst"`},
+		{"-4 -6", "can't be used together"},
+		{"-H Content-Type:a/b -T c/d", "--content-type c/d: a header says a/b"},
+		{"-H nothing", "--header:"},
+		{"--add-header nothing", "--add-header:"},
+		{"--data @-", "standard input is not read"},
+		{"--data @testdata/none", "no such file"},
+		{"--http-version 2", `--http-version: "2": want 1.0 or 1.1`},
+		{"--expect-status 99", "--expect-status:"},
+		{"--myaddr 127.0.0.9-127.0.0.2", "want a range FROM-TO of one family"},
+		{"--myaddr 127.0.0.1/8", "want an address"},
+		{"-o xml", `--output: "xml": want text`},
+		{"-o json=", "the name of the file is empty"},
+		{"-o json -o csv", "json goes to standard output already"},
+		{"-o json=a -o csv=./a", "the file is given twice"},
+		{"-o json --print-reply", "which is to be json"},
+		{"--print-reply=all", `--print-reply: "all": want header or body`},
+		{"--catch-up 1x", "--catch-up:"},
+		{"--spin maybe", "auto or none"},
+		{"--start-at tomorrow", "--start-at:"},
+		{"--ssl", "--ssl: TLS is not supported yet"},
+		{"--ssl-proto TLSv1.2", "--ssl-protocol: TLS is not supported yet"},
+		{"--wsess 10,5,0.1", "--wsess: sessions are not supported yet"},
+		{"--wlog y,f", "--wlog: lists of URIs are not supported yet"},
+		{"--servers f", "--servers: several servers"},
+		{"--periodic", "--periodic-stats:"},
+		{"schema none", `schema "none": want one of result-1, window-1`},
+		{"version 1", "unexpected argument 1"},
+		{"serve --status 100", "status 100: want 200 to 599"},
+		{"serve --rate 5", "unknown flag --rate"},
+		{"serve :1 --listen :2", "the argument says :1"},
+		{"serve --overload none", "want reject, reset or accept"},
+		{"serve --freeze 1s", "want LENGTH@START"},
+		{"serve --service-time 1", "want a duration"},
+		{"serve --s 1", "ambiguous"},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := call(append([]string{"httpgen"}, strings.Fields(tt.args)...)...)
+			if code != exitUsage || stdout != "" {
+				t.Errorf("exit code %d, standard output %q; want %d and none", code, stdout, exitUsage)
+			}
+			if !strings.HasPrefix(stderr, "httpgen: ") || !strings.HasSuffix(stderr, " (try httpgen --help)\n") || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("message %q, want one line that begins with httpgen: and ends with the advice", stderr)
+			}
+			if !strings.Contains(stderr, tt.want) {
+				t.Errorf("message %q, want %q in it", stderr, tt.want)
+			}
+			if strings.Contains(stderr, "secret") {
+				t.Errorf("message %q shows a password", stderr)
+			}
+		})
+	}
+}
+
+func TestPrintOnly(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ argv, want string }{
+		{"httpgen --version", "httpgen 0.1.0 (go"},
+		{"httpgen -V", "httpgen 0.1.0 (go"},
+		{"httpgen version", "httpgen 0.1.0 (go"},
+		{"httperf --version", "httpgen 0.1.0 (go"},
+		{"httpgen schema", "result-1\nwindow-1\n"},
+		{"httpgen schema result-1", `"$schema"`},
+		{"httpgen --rate nonsense --help", "Usage: httpgen [run] [URL]"},
+		{"httpgen -h", "Usage: httpgen [run] [URL]"},
+		{"httpgen help", "Usage: httpgen [run] [URL]"},
+		{"httpgen help serve", "Usage: httpgen serve"},
+		{"httpgen serve -h", "Usage: httpgen serve"},
+		{"httperf --help", "Usage: httpgen [run] [URL]"},
+	} {
+		t.Run(tt.argv, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := call(strings.Fields(tt.argv)...)
+			if code != exitOK || stderr != "" {
+				t.Errorf("exit code %d, standard error %q; want 0 and none", code, stderr)
+			}
+			if !strings.Contains(stdout, tt.want) {
+				t.Errorf("standard output %.200q, want %q in it", stdout, tt.want)
+			}
+		})
+	}
+}
+
+// An I/O error is no usage error.
+func TestOutputError(t *testing.T) {
+	t.Parallel()
+	code, _, stderr := call("httpgen", "--server", "127.0.0.1", "-o", "json=testdata/none/result.json", "-q")
+	if code != exitInternal || !strings.Contains(stderr, "--output json=testdata/none/result.json") {
+		t.Errorf("exit code %d, standard error %q; want %d and the output named", code, stderr, exitInternal)
+	}
+}

@@ -1,0 +1,329 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"httpgen/client"
+	"httpgen/internal/run"
+	"httpgen/pacer"
+)
+
+// runCmd is the command run. A field left zero was not given.
+type runCmd struct {
+	URL string `arg:"" optional:"" name:"URL" help:"Where the load goes: http://HOST[:PORT][/PATH][?QUERY]. --server, --port and --uri say the same."`
+
+	Rate        rate     `group:"load" short:"r" aliases:"R" lastwins:"pace" placeholder:"RATE" help:"Arrivals per second: 2000, 2000/s, 6000/1m, 0.5; poisson:500; uniform:5ms,15ms; a ramp 100..5000@60s; steps 100:10s,200:10s; trace:FILE (a line an arrival, seconds from the start). An arrival is a new connection with --num-calls calls, or one call with --connections. 0, or no rate at all, starts each arrival when the one before has ended. Also -R."`
+	Period      period   `group:"load" lastwins:"pace" placeholder:"PERIOD" help:"Seconds from one arrival to the next, instead of --rate: T or dT (fixed), eT (exponential), uMIN,MAX (uniform), vT1,D1,T2,D2,... (T1 for D1 seconds, then T2, in a cycle)."`
+	NumConns    total    `group:"load" short:"n" placeholder:"N" help:"Arrivals in all; k and M are thousands and millions. The default is 1, but no limit with --duration, or with a URL and a rate alone, which runs until a signal."`
+	Duration    span     `group:"load" short:"z" aliases:"runtime" placeholder:"TIME" help:"Start no arrival after this. With --num-conns whichever comes first ends the run. Also --runtime. Times are 5s, 250ms, 1m30s, 2d or a number of seconds."`
+	NumCalls    count    `group:"load" placeholder:"N" help:"Calls on each connection, one after another; default 1."`
+	BurstLength count    `group:"load" placeholder:"N" help:"Calls sent at once without waiting for replies; default 1."`
+	BurstPause  duration `group:"load" placeholder:"TIME" help:"Wait between the end of a burst and the next one; default 0."`
+	Connections count    `group:"load" short:"c" placeholder:"N" help:"Keep a pool of N connections open; an arrival is then one call on one of them. Needs a rate."`
+	Closed      count    `group:"load" placeholder:"N" help:"Closed model instead of a rate, for comparison: N callers, each waits for its reply before its next call."`
+	Client      fleet    `group:"load" placeholder:"I/N" help:"This is client I of N that run together (0/N to N-1/N); default 0/1."`
+	Seed        seed     `group:"load" placeholder:"N" help:"Seed of random arrivals; the same seed gives the same ones; default 0."`
+	Warmup      duration `group:"load" placeholder:"TIME" help:"Count arrivals of the first TIME apart; default 0."`
+	StartAt     instant  `group:"load" placeholder:"WHEN" help:"Start then: 2030-01-02T15:04:05Z, @UNIX-SECONDS or +10s; default now."`
+
+	Server         string   `group:"connection" placeholder:"HOST" help:"Name or address of the server; default localhost."`
+	Port           port     `group:"connection" placeholder:"N" help:"Its port; default 80."`
+	UnixSocket     string   `group:"connection" placeholder:"PATH" help:"Connect to this Unix socket instead; @NAME is an abstract one."`
+	Resolve        []string `group:"connection" sep:"none" placeholder:"HOST:PORT:ADDR[,ADDR...]" help:"Addresses to use for HOST and PORT, as in curl. May be repeated."`
+	IPv4           bool     `group:"connection" name:"ipv4" short:"4" xor:"family" help:"Use IPv4 addresses only."`
+	IPv6           bool     `group:"connection" name:"ipv6" short:"6" xor:"family" help:"Use IPv6 addresses only."`
+	MyAddr         []string `group:"connection" name:"myaddr" sep:"none" placeholder:"ADDR,FROM-TO,..." help:"Local addresses or names, used in turn; at most 65536. May be repeated."`
+	Hog            bool     `group:"connection" help:"Use the local ports 1024 to 65535 instead of the system's range."`
+	NoKeepalive    bool     `group:"connection" help:"With --closed: a new connection for every arrival. Without it they stay open unless --num-calls is given."`
+	CloseMode      string   `group:"connection" enum:"auto,fin,rst" default:"auto" placeholder:"MODE" help:"How connections are closed: fin, rst (a reset, which leaves no TIME_WAIT), or auto: fin unless local ports would run out; default auto."`
+	CloseWithReset bool     `group:"connection" help:"The same as --close-mode rst."`
+	SendBuffer     size     `group:"connection" placeholder:"SIZE" help:"Send buffer of a socket in bytes, or 64KiB, 1MB; the default is left to the system (httperf: 4096)."`
+	RecvBuffer     size     `group:"connection" placeholder:"SIZE" help:"Receive buffer of a socket; the default is left to the system (httperf: 16384)."`
+
+	URI            string        `group:"request" name:"uri" placeholder:"URI" help:"What is asked for, sent as it is; default /."`
+	Method         string        `group:"request" short:"X" aliases:"m" placeholder:"NAME" help:"Method; default GET, or POST with a body. Also -m."`
+	Header         []header      `group:"request" short:"H" sep:"none" placeholder:"'NAME: VALUE'" help:"Header field to send. May be repeated."`
+	AddHeader      []addedHeader `group:"request" sep:"none" placeholder:"LINES" help:"Header lines as httperf has them: \\n ends a line (CR LF); \\r, \\a (LF), \\\\ and octal bytes. May be repeated."`
+	Data           body          `group:"request" short:"d" xor:"body" placeholder:"TEXT|@FILE" help:"Body of the request, as in curl (httperf's -d N is --debug N)."`
+	DataFile       bodyFile      `group:"request" short:"D" xor:"body" placeholder:"FILE" help:"File with the body of the request."`
+	ContentType    string        `group:"request" short:"T" placeholder:"TYPE" help:"Content-Type of the body; none by default."`
+	ServerName     string        `group:"request" placeholder:"NAME" help:"Host header; default the server and its port."`
+	NoHostHdr      bool          `group:"request" help:"Send no Host header."`
+	UserAgent      string        `group:"request" short:"A" placeholder:"TEXT" help:"User-Agent header; default httpgen/VERSION."`
+	HTTPVersion    httpVersion   `group:"request" name:"http-version" placeholder:"1.0|1.1" help:"HTTP version; default 1.1."`
+	ExpectStatus   statusSet     `group:"request" placeholder:"CODES" help:"Replies with another status are errors: 200, 2xx,304 or 200-299; default all are as expected."`
+	MaxHeaderBytes size          `group:"request" placeholder:"SIZE" help:"Longest header section of a reply; default 64KiB."`
+
+	Timeout        duration  `group:"timeout" placeholder:"TIME" help:"Bounds connecting, sending and the reply, each; default none, as in httperf."`
+	ThinkTimeout   duration  `group:"timeout" placeholder:"TIME" help:"Added to the time for the reply; default 0."`
+	ConnectTimeout span      `group:"timeout" placeholder:"TIME" help:"Bounds connecting, instead of --timeout."`
+	ReplyTimeout   span      `group:"timeout" placeholder:"TIME" help:"Bounds the reply, from the last byte of the request to its own last, instead of --timeout."`
+	Deadline       duration  `group:"timeout" placeholder:"TIME" help:"Bounds a call from the instant it was due to its end; default none."`
+	Drain          *duration `group:"timeout" placeholder:"TIME" help:"How long to wait for what is open after the last start; default the longest timeout, else 30s."`
+
+	Output       []output `group:"output" short:"o" sep:"none" placeholder:"FORMAT[=FILE]" help:"text, httperf (its report alone), json, csv (a row a window) or ndjson (a line a window while it runs); to FILE, or to standard output instead of text. May be repeated."`
+	Window       span     `group:"output" placeholder:"TIME" help:"Length of a reply-rate sample; default 5s, 1s in runs under 10s, 100ms under 2s."`
+	Quiet        bool     `group:"output" short:"q" help:"No header and no line a window on standard error."`
+	Verbose      int      `group:"output" type:"counter" short:"v" help:"Print each reply-rate sample too; twice: and a histogram of the connections' lifetimes."`
+	PrintReply   part     `group:"output" help:"Print each reply, or its header or body with =header or =body."`
+	PrintRequest part     `group:"output" help:"Print each request, or its header or body with =header or =body."`
+	DryRun       bool     `group:"output" help:"Print what would be done, and do nothing."`
+
+	MaxInflight   count   `group:"engine" aliases:"max-connections" placeholder:"N" help:"Arrivals open at once; more are shed and counted. Default what descriptors allow. Also --max-connections."`
+	Backlog       count   `group:"engine" placeholder:"N" help:"Arrivals that may wait for a connection of the pool; default 65536."`
+	Workers       count   `group:"engine" placeholder:"N" help:"Event loops, one thread each; default by rate and processors."`
+	Spin          spin    `group:"engine" placeholder:"TIME|auto|none" help:"Poll this long before an arrival instead of sleeping; default auto."`
+	CatchUp       catchUp `group:"engine" placeholder:"HOW" help:"How arrivals go that a stall of this program left owing: 2x (at twice the rate), burst (at once, as httperf), drop or drop=10ms (later ones are shed); default 2x."`
+	Debug         string  `group:"engine" placeholder:"N" help:"httperf's; no effect."`
+	UseTimerCache bool    `group:"engine" help:"httperf's; no effect."`
+}
+
+// Help implements kong.HelpProvider.
+func (*runCmd) Help() string {
+	return `All options of httperf are known, and may be shortened as long as they are unique among httperf's; those for TLS, sessions and lists of URIs are refused for now. The result goes to standard output, the plan, a line for each window and warnings to standard error. The first SIGINT or SIGTERM stops the run and prints what was measured, the second ends the program at once.
+
+Exit codes: 0 done; 1 internal or I/O error; 2 usage; 3 the target never answered; 4 the verdict is invalid; 130 or 143 ended by SIGINT or SIGTERM.`
+}
+
+// options returns what the flags ask for, and warnings about what is probably
+// not meant. Lookup resolves names of local addresses.
+func (c *runCmd) options(p *program, now time.Time, lookup lookupFunc) (run.Options, []string, error) {
+	o := run.Options{
+		Classic: p.classic, Argv: p.argv,
+		Server: c.Server, Port: int(c.Port), URI: c.URI, ServerName: c.ServerName,
+		Unix: c.UnixSocket, Resolve: c.Resolve, IPv4: c.IPv4, IPv6: c.IPv6,
+		NoHost: c.NoHostHdr, HTTP10: c.HTTPVersion == "1.0", UserAgent: c.UserAgent,
+		Closed: int(c.Closed), Duration: time.Duration(c.Duration),
+		NumCalls: int(c.NumCalls), Burst: int(c.BurstLength), Pause: time.Duration(c.BurstPause), Pool: int(c.Connections),
+		Seed: uint64(c.Seed), Client: c.Client.i, Clients: c.Client.n,
+		Warmup: time.Duration(c.Warmup), Drain: (*time.Duration)(c.Drain), Window: time.Duration(c.Window), Start: c.StartAt.when(now),
+		Timeout: time.Duration(c.Timeout), ThinkTimeout: time.Duration(c.ThinkTimeout),
+		ConnectTimeout: time.Duration(c.ConnectTimeout), ReplyTimeout: time.Duration(c.ReplyTimeout), Deadline: time.Duration(c.Deadline),
+		MaxInflight: int(c.MaxInflight), Backlog: int(c.Backlog), Workers: int(c.Workers),
+		Spin: time.Duration(c.Spin), CatchUp: c.CatchUp.CatchUp, CloseMode: c.CloseMode, Hog: c.Hog,
+		SendBuffer: int(c.SendBuffer), ReceiveBuffer: int(c.RecvBuffer), MaxHeader: int(c.MaxHeaderBytes),
+		Expect: c.ExpectStatus.StatusSet,
+	}
+	var warnings []string
+	if !o.Start.IsZero() && o.Start.Before(now) {
+		warnings = append(warnings, fmt.Sprintf("--start-at: %s is over, the run starts at once", o.Start.Format(time.RFC3339)))
+	}
+	if err := c.target(&o); err != nil {
+		return o, nil, err
+	}
+	more, err := c.request(&o)
+	if err != nil {
+		return o, nil, err
+	}
+	warnings = append(warnings, more...)
+	if err := c.amount(&o); err != nil {
+		return o, nil, err
+	}
+	if c.CloseWithReset {
+		if o.CloseMode == "fin" {
+			return o, nil, errors.New("--close-mode fin and --close-with-reset: want one of them")
+		}
+		o.CloseMode = "rst"
+	}
+	o.Sources, err = sources(c.MyAddr, c.IPv6, lookup)
+	return o, warnings, err
+}
+
+// target puts the URL beside --server, --port and --uri, which may repeat what
+// it says.
+func (c *runCmd) target(o *run.Options) error {
+	if c.URL == "" {
+		return nil
+	}
+	server, port, uri, err := splitURL(c.URL)
+	switch {
+	case err != nil:
+		return err
+	case c.Server != "" && !strings.EqualFold(strings.Trim(c.Server, "[]"), server):
+		return fmt.Errorf("--server %s: the URL says %s, want one of them", c.Server, server)
+	case c.Port != 0 && int(c.Port) != port:
+		return fmt.Errorf("--port %d: the URL says %d, want one of them", c.Port, port)
+	case c.URI != "" && c.URI != uri:
+		return fmt.Errorf("--uri %s: the URL says %s, want one of them", c.URI, uri)
+	}
+	o.Server, o.Port, o.URI = server, port, uri
+	return nil
+}
+
+// splitURL takes a URL apart. The URI is what it has behind the host, as it is
+// written.
+func splitURL(s string) (server string, port int, uri string, err error) {
+	const want = "want http://HOST[:PORT][/PATH]"
+	u, err := url.Parse(s)
+	switch {
+	case err != nil && strings.Contains(s, "@"):
+		// The text may hold a password.
+		return "", 0, "", fmt.Errorf("the URL is not valid: %s", want)
+	case err != nil:
+		return "", 0, "", fmt.Errorf("URL %q: %s", s, want)
+	case u.Scheme == "https":
+		return "", 0, "", fmt.Errorf("URL %s: %s", u.Redacted(), noTLS)
+	case u.User != nil:
+		return "", 0, "", fmt.Errorf("URL %s: a user in it is not sent, use -H 'Authorization: ...'", u.Redacted())
+	case u.Scheme != "http" || u.Hostname() == "":
+		return "", 0, "", fmt.Errorf("URL %q: %s (the commands are run, serve, schema and version, and come first)", s, want)
+	}
+	port = 80
+	if text := u.Port(); text != "" {
+		n, err := strconv.ParseUint(text, 10, 16)
+		if err != nil || n == 0 {
+			return "", 0, "", fmt.Errorf("URL %q: port %s: want 1 to 65535", s, text)
+		}
+		port = int(n)
+	}
+	_, rest, _ := strings.Cut(s, "//")
+	rest, _, _ = strings.Cut(rest, "#")
+	uri = "/"
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		uri = rest[i:]
+	}
+	if uri[0] == '?' {
+		uri = "/" + uri
+	}
+	return u.Hostname(), port, uri, nil
+}
+
+// request fills in the method, the header and the body.
+func (c *runCmd) request(o *run.Options) (warnings []string, err error) {
+	o.Method = c.Method
+	data := c.Data
+	if c.DataFile.given {
+		data = body(c.DataFile)
+	}
+	if data.given {
+		o.Body = data.bytes
+		if o.Method == "" {
+			o.Method = "POST"
+		}
+	}
+	if o.Method != "HEAD" && strings.EqualFold(o.Method, "HEAD") {
+		warnings = append(warnings, fmt.Sprintf("--method %s: methods are case-sensitive, this is not HEAD: the body that its reply announces is awaited", o.Method))
+	}
+	for _, a := range c.AddHeader {
+		o.Header = append(o.Header, a.fields...)
+		for _, w := range a.warnings {
+			warnings = append(warnings, "--add-header: "+w)
+		}
+	}
+	for _, h := range c.Header {
+		o.Header = append(o.Header, client.Header(h))
+	}
+	if c.ContentType != "" {
+		for _, h := range o.Header {
+			if strings.EqualFold(h.Name, "Content-Type") {
+				return nil, fmt.Errorf("--content-type %s: a header says %s, want one of them", c.ContentType, h.Value)
+			}
+		}
+		o.Header = append(o.Header, client.Header{Name: "Content-Type", Value: c.ContentType})
+	}
+	return warnings, nil
+}
+
+// amount works out how many arrivals there are and when they are due.
+func (c *runCmd) amount(o *run.Options) error {
+	pace := c.Rate.pace
+	if c.Period.text != "" {
+		pace, o.Period = c.Period.pace, true
+	}
+	o.Process, o.RateText = pace.process, pace.text
+	switch {
+	case c.Closed > 0 && o.Process != nil:
+		return fmt.Errorf("--closed %d with a rate of %s: in a closed model replies set the pace, want one of them", c.Closed, o.RateText)
+	case c.Closed > 0 && c.Connections > 0:
+		return fmt.Errorf("--closed %d and --connections %d: want one of them (a closed model keeps its connections open by itself)", c.Closed, c.Connections)
+	case c.Connections > 0 && o.Process == nil:
+		return fmt.Errorf("--connections %d: a pool wants a rate (-r); for %d callers that wait for their replies use --closed %d", c.Connections, c.Connections, c.Connections)
+	case c.Connections > 0 && c.NumCalls > 1:
+		return fmt.Errorf("--num-calls %d with --connections: on a pool an arrival is one call", c.NumCalls)
+	case c.Connections > 0 && c.NoKeepalive:
+		return errors.New("--no-keepalive and --connections: want one of them")
+	}
+	o.KeepOpen = c.Closed > 0 && c.NumCalls == 0 && !c.NoKeepalive
+	o.NumConns = uint64(c.NumConns)
+	if o.NumConns > 0 || o.Duration > 0 && !o.Classic {
+		return nil
+	}
+	if !o.Classic {
+		paced := o.Process != nil || c.Closed > 0
+		o.Forever = c.URL != "" && paced && c.NumCalls == 0 && c.BurstLength == 0
+		if o.Process != nil {
+			// A trace, or a rate that falls to zero, ends by itself.
+			_, _, ends := pacer.PlannedEnd(o.Process, o.Seed)
+			o.Forever = o.Forever || ends
+		}
+	}
+	if !o.Forever {
+		o.NumConns = 1
+	}
+	return nil
+}
+
+// maxSources bounds the local addresses.
+const maxSources = 1 << 16
+
+// A lookupFunc returns the addresses of a name.
+type lookupFunc func(name string) ([]netip.Addr, error)
+
+// sources reads lists of addresses, ranges and names. Of a name the first
+// address of the family is used; of IPv4 unless ipv6 is set.
+func sources(lists []string, ipv6 bool, lookup lookupFunc) ([]netip.Addr, error) {
+	var all []netip.Addr
+	for _, list := range lists {
+		for item := range strings.SplitSeq(list, ",") {
+			item = strings.TrimSpace(item)
+			from, to, err := sourceRange(item, ipv6, lookup)
+			if err != nil {
+				return nil, fmt.Errorf("--myaddr %q: %w", item, err)
+			}
+			for a := from; ; a = a.Next() {
+				if len(all) == maxSources {
+					return nil, fmt.Errorf("--myaddr %q: more than %d addresses in all", item, maxSources)
+				}
+				all = append(all, a)
+				if a == to {
+					break
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+func sourceRange(item string, ipv6 bool, lookup lookupFunc) (from, to netip.Addr, err error) {
+	low, high, isRange := strings.Cut(item, "-")
+	from, err = netip.ParseAddr(low)
+	if isRange && err == nil {
+		to, err = netip.ParseAddr(high)
+		if err != nil || from.BitLen() != to.BitLen() || to.Less(from) {
+			return from, to, errors.New("want a range FROM-TO of one family, such as 127.0.0.2-127.0.0.9")
+		}
+		return from, to, nil
+	}
+	if from, err = netip.ParseAddr(item); err == nil {
+		return from, from, nil
+	}
+	if item == "" || strings.ContainsAny(item, "/:") {
+		return from, from, errors.New("want an address, a range FROM-TO or a name")
+	}
+	found, err := lookup(item)
+	if err != nil {
+		return from, from, err
+	}
+	for _, a := range found {
+		if a = a.Unmap(); a.Is6() == ipv6 {
+			return a, a, nil
+		}
+	}
+	return from, from, fmt.Errorf("the name has no such address (it has %v)", found)
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"httpgen/internal/target"
+)
+
+// serveCmd is the command serve.
+type serveCmd struct {
+	Addr string `arg:"" optional:"" name:"ADDR" help:"Where to listen: HOST:PORT, :PORT (any IPv4 address) or unix:PATH; default 127.0.0.1:8080. Port 0 is any free one."`
+
+	Listen      string   `group:"behaviour" short:"l" placeholder:"ADDR" help:"The same as ADDR."`
+	ServiceTime service  `group:"behaviour" placeholder:"TIME|exp:TIME" help:"How long a worker is busy with a request, such as 10ms or, exponentially distributed, exp:10ms; default 0."`
+	Workers     count    `group:"behaviour" placeholder:"N" help:"Requests served at once; default any number."`
+	Queue       *room    `group:"behaviour" placeholder:"N" help:"Requests that may wait for a worker; default any number."`
+	Overload    overload `group:"behaviour" placeholder:"HOW" help:"What becomes of a request that finds the queue full: reject (503), reset, or accept: there is no queue, connections are accepted only when a worker is free; default reject."`
+	Backlog     count    `group:"behaviour" placeholder:"N" help:"Connections that the kernel may keep for accepting; default 4096."`
+	Size        *size    `group:"behaviour" placeholder:"SIZE" help:"Bytes of a reply's body; default 100."`
+	Status      count    `group:"behaviour" aliases:"reply-status" placeholder:"CODE" help:"Status of a reply, 200 to 599; default 200."`
+	Freeze      []freeze `group:"behaviour" sep:"none" placeholder:"LENGTH@START" help:"Do nothing for LENGTH, from START after the first connection, such as 1s@2s. May be repeated."`
+	Silent      bool     `group:"behaviour" help:"Read requests and never answer."`
+	Deaf        bool     `group:"behaviour" help:"Never accept a connection."`
+	Close       bool     `group:"behaviour" help:"Close each connection after its first reply."`
+	Seed        seed     `group:"behaviour" placeholder:"N" help:"Seed of exponential service times; default 0."`
+	For         span     `group:"behaviour" placeholder:"TIME" help:"End after this; default never."`
+}
+
+// Help implements kong.HelpProvider.
+func (*serveCmd) Help() string {
+	return "It serves until SIGINT or SIGTERM and then prints what it did."
+}
+
+// options returns what the flags ask for.
+func (c *serveCmd) options() (target.Options, error) {
+	o := target.Options{
+		Listen: "127.0.0.1:8080", Service: c.ServiceTime.Service, Workers: int(c.Workers), Overload: c.Overload.Overload,
+		Backlog: int(c.Backlog), Status: int(c.Status), Silent: c.Silent, Deaf: c.Deaf, Close: c.Close, Seed: uint64(c.Seed),
+	}
+	switch {
+	case c.Addr != "" && c.Listen != "" && c.Addr != c.Listen:
+		return o, fmt.Errorf("--listen %s: the argument says %s, want one of them", c.Listen, c.Addr)
+	case c.Addr != "":
+		o.Listen = c.Addr
+	case c.Listen != "":
+		o.Listen = c.Listen
+	}
+	if c.Queue != nil {
+		o.Queue = int(*c.Queue)
+		if o.Queue == 0 {
+			o.Queue = target.NoQueue
+		}
+	}
+	if c.Size != nil {
+		o.Size = int(*c.Size)
+		if o.Size == 0 {
+			o.Size = target.NoBody
+		}
+	}
+	for _, f := range c.Freeze {
+		o.Freeze = append(o.Freeze, target.Freeze(f))
+	}
+	return o, nil
+}
+
+// serve carries out the command serve.
+func (c *serveCmd) serve(p *program) (int, error) {
+	o, err := c.options()
+	if err != nil {
+		return 0, usageError{err}
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	s, err := target.Start(o)
+	if errno := new(syscall.Errno); errors.As(err, errno) {
+		return 0, bare(err)
+	} else if err != nil {
+		return 0, usageError{bare(err)}
+	}
+	fmt.Fprintf(p.stderr, "httpgen: serving %s\n", s.URL())
+	var over <-chan time.Time
+	if c.For > 0 {
+		over = time.After(time.Duration(c.For))
+	}
+	select {
+	case <-signals:
+	case <-over:
+	}
+	stats := s.Stop()
+	if stats.Err != nil {
+		err = stats.Err
+	}
+	if e := p.print(stats.String()); e != nil {
+		err = e
+	}
+	return exitOK, err
+}
