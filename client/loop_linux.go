@@ -145,6 +145,10 @@ func (l *loop) run(epoch time.Time) (sending, end time.Duration, err error) {
 	}
 	l.rec.Burst(l.started)
 	now = l.now()
+	if l.err != nil && !l.stopped {
+		l.stop(now) // a schedule without end would be counted for ever
+		l.endSending(now)
+	}
 	l.abandon(now)
 	for i := range l.streams {
 		if st := &l.streams[i]; st.schedule == nil && st.plannedEnd == never && !l.stopped {
@@ -154,7 +158,7 @@ func (l *loop) run(epoch time.Time) (sending, end time.Duration, err error) {
 	}
 	// The grid of windows reaches to the end of the plan, also where the last
 	// reply came a moment before.
-	l.rec.Finish(max(now, l.sending), never)
+	l.rec.Finish(max(l.ended, l.sending), never)
 	for i := range l.streams {
 		st := &l.streams[i]
 		if st.schedule != nil && st.schedule.Err() != nil {

@@ -331,6 +331,9 @@ func (l *loop) startClosed(st *stream, now time.Duration) {
 // nextClosed returns the next arrival of a closed model, or takes the slot
 // away when there are no more.
 func (l *loop) nextClosed(st *stream, now time.Duration) (arrival, bool) {
+	if now >= l.rec.Next() {
+		l.rec.Roll(now) // begun belongs to the window of now
+	}
 	over := l.closedOver(st, now)
 	var n uint64
 	if !over {

@@ -64,7 +64,7 @@ func mergeAll(s *Sampler) {
 	}
 }
 
-// start records the start of an arrival, and finish its good end.
+// start records the start of an arrival, and end its good end with a reply.
 func start(r *Recorder, stream int, at time.Duration) {
 	r.Start(stream, false, at, at, at, -1, false)
 }

@@ -260,10 +260,10 @@ func (c *counts) add(w *Window) {
 func TestWindowsAddUpToTotals(t *testing.T) {
 	t.Parallel()
 	names := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q"}
-	for seed := range uint64(30) {
+	for seed := range uint64(12) {
 		random := rand.New(rand.NewPCG(seed, 99))
 		o := Options{Loops: 1 + random.IntN(3), Base: 100 * milli, Merge: random.IntN(5), Streams: names[:1+random.IntN(3)]}
-		if seed%10 == 9 {
+		if seed%6 == 5 {
 			o.Streams = names
 		}
 		if random.IntN(3) > 0 {

@@ -12,8 +12,8 @@ type Source interface {
 	// loop with an intended start before until and were not returned before:
 	// those after the warm-up, and those within it.
 	Scheduled(stream int, until time.Duration) (main, warmup uint64)
-	// Work returns the processor time that the loop's thread has spent since the
-	// start of the run, without spinning.
+	// Work returns the processor time that the loop's thread has spent since any
+	// fixed moment, without spinning.
 	Work() time.Duration
 }
 
@@ -99,7 +99,8 @@ type Recorder struct {
 	end    time.Duration // of the current window
 	next   time.Duration // when Roll has something to do: end, or earlier for those who follow live
 	began  time.Duration // of the current page
-	worked time.Duration
+	begun  bool          // the run has begun
+	worked time.Duration // what Source.Work said when the current page began
 	gauges []gauge
 	open   int
 	peak   int
@@ -114,6 +115,11 @@ func (r *Recorder) Next() time.Duration { return r.next }
 func (r *Recorder) Roll(now time.Duration) {
 	for now >= r.next {
 		switch {
+		case !r.begun:
+			// What the thread did before is not work of the run.
+			r.begun = true
+			r.worked = r.src.Work()
+			r.next = min(r.end, handover)
 		case now >= r.end:
 			r.scheduled(r.end)
 			r.page.closes = true

@@ -133,7 +133,6 @@ func (s *Sampler) Recorder(loop int, src Source) *Recorder {
 	r.page = s.take()
 	r.page.loop, r.page.window = loop, s.first
 	r.end = s.windowEnd(s.first)
-	r.next = min(r.end, handover)
 	return r
 }
 

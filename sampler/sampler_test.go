@@ -128,6 +128,8 @@ func TestRecorderTimes(t *testing.T) {
 	r.Connecting(0, false, 2030)
 	r.Closed(&Conn{Ended: 2040})
 	r.Closed(&Conn{Ended: 2040, Unfinished: true})
+	r.Connecting(0, false, 2050)
+	r.Closed(&Conn{Ended: 2060, Established: true})
 	r.Finish(3000, forever)
 	s.Run()
 	res := s.Snapshot()
@@ -143,7 +145,7 @@ func TestRecorderTimes(t *testing.T) {
 	}
 	want := Tally{
 		Scheduled: 1, Started: 1, LostCalls: 3, Retries: 5, Planned: 4, Replied: 1, Unanswered: 1, Unsent: 2,
-		Attempted: 3, Established: 1, Failed: 1, Requests: 1, Replies: 1, Interim: 2,
+		Attempted: 4, Established: 1, Failed: 1, Requests: 1, Replies: 1, Interim: 2,
 		SentBytes: 70, ReceivedBytes: 999, RequestBytes: 70, HeaderBytes: 1, BodyBytes: 2, TrailerBytes: 3, FramingBytes: 4,
 	}
 	want.Outcomes[UnexpectedStatus] = 1
@@ -315,6 +317,33 @@ func TestWindowOfLoopsOutOfStep(t *testing.T) {
 	}
 }
 
+// A loop that has ended does not hold up the windows of the others.
+func TestWindowsGoOnWithoutEndedLoop(t *testing.T) {
+	t.Parallel()
+	s := newSampler(t, Options{Loops: 3})
+	early, ahead, last := s.Recorder(0, silent{}), s.Recorder(1, silent{}), s.Recorder(2, silent{})
+	ahead.Roll(3 * time.Second) // opens windows 0 to 2 while all loops run
+	last.Roll(time.Second)
+	early.Finish(1500*milli, forever)
+	for _, tt := range []struct {
+		act  func()
+		want int
+	}{
+		{func() {}, 1},
+		{func() { last.Roll(3 * time.Second) }, 3},
+		{func() { ahead.Finish(3500*milli, forever) }, 3},
+		{func() { last.Roll(6 * time.Second) }, 6},
+		{func() { last.Finish(6500*milli, forever) }, 6}, // the last window waits for its length
+		{s.finish, 7},
+	} {
+		tt.act()
+		mergeAll(s)
+		if got := len(s.Snapshot().Windows); got != tt.want {
+			t.Errorf("%d windows are over, want %d", got, tt.want)
+		}
+	}
+}
+
 func TestShedIsBookedWhereIntended(t *testing.T) {
 	t.Parallel()
 	s := newSampler(t, Options{Loops: 1, Streams: []string{"a", "b"}, Merge: 2, Warmup: 500 * milli})
@@ -330,7 +359,7 @@ func TestShedIsBookedWhereIntended(t *testing.T) {
 	r.Shed(0, false, 3600*milli, 3600*milli, ShedLate)
 	r.Shed(1, true, 100*milli, 3700*milli, ShedStopped)
 	r.Shed(1, false, 600*milli, 3700*milli, ShedStopped)
-	r.Shed(1, true, -milli, 3700*milli, ShedStopped) // as of a schedule that begins too early
+	r.Shed(1, true, -time.Second, 3700*milli, ShedStopped) // as of a schedule that begins too early
 	r.Finish(3700*milli, forever)
 	mergeAll(s)
 	s.finish()
@@ -421,6 +450,7 @@ func TestSampleGauges(t *testing.T) {
 	s := newSampler(t, Options{Loops: 1, Merge: 2})
 	src := &plan{arrivals: [][]time.Duration{nil}}
 	r := s.Recorder(0, src)
+	r.Roll(0)
 	start(r, 0, 0)
 	start(r, 0, 0)
 	src.work = 200 * milli
@@ -475,6 +505,7 @@ func TestWindowsAreCleanedForReuse(t *testing.T) {
 		s := newSampler(t, Options{Loops: 2, Streams: streams})
 		src := &plan{arrivals: make([][]time.Duration, len(streams))}
 		r, other := s.Recorder(0, src), s.Recorder(1, silent{})
+		r.Roll(0)
 		const windows = 4 * maxSpare
 		for i := range windows {
 			at := time.Duration(i) * time.Second
@@ -522,6 +553,8 @@ func TestBusy(t *testing.T) {
 		{"long drain", false, 0, []time.Duration{900 * milli}, 2 * time.Second, 60 * time.Second, .9},
 		{"long drain, followed live", true, 0, []time.Duration{900 * milli}, 2 * time.Second, 60 * time.Second, .9},
 		{"warm-up", false, 2 * time.Second, []time.Duration{400 * milli}, 4 * time.Second, 4 * time.Second, .4},
+		{"100 ms", false, 0, []time.Duration{900 * milli}, 100 * milli, 100 * milli, .9},
+		{"too short", false, 0, []time.Duration{900 * milli}, 99 * milli, 99 * milli, 0},
 		{"nothing scheduled", false, 0, []time.Duration{900 * milli}, 0, 10 * time.Second, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -530,7 +563,8 @@ func TestBusy(t *testing.T) {
 				defer s.Live()()
 			}
 			for i, work := range tt.work {
-				src := &plan{warmup: tt.warmup, arrivals: [][]time.Duration{every(250*milli, 0, int(tt.until/(250*milli)))}}
+				// What the thread worked before the run does not count.
+				src := &plan{work: time.Hour, warmup: tt.warmup, arrivals: [][]time.Duration{every(33*milli, 0, int(tt.until/(33*milli)))}}
 				r := s.Recorder(i, src)
 				for now := time.Duration(0); now < tt.end; now += 50 * milli {
 					r.Roll(now)
@@ -561,7 +595,7 @@ func TestWindowBusyIsTheWindows(t *testing.T) {
 	defer s.Live()()
 	src := &plan{arrivals: [][]time.Duration{nil}}
 	r := s.Recorder(0, src)
-	for now := 100 * milli; now <= time.Second; now += 100 * milli {
+	for now := time.Duration(0); now <= time.Second; now += 100 * milli {
 		if now == 500*milli {
 			src.work += 100 * milli // all of one piece
 		}

@@ -35,10 +35,14 @@ type Result struct {
 	Base        time.Duration
 	PeakOpen    int     // connections: sum of the loops' peaks
 	MaxBurst    int     // connections opened in one pass of a loop
-	Busy        float64 // share of a core that the busiest loop worked, from the warm-up to its last scheduled arrival
+	Busy        float64 // share of a core that the busiest loop worked, from the warm-up to its last scheduled arrival; 0 if that is under 100 ms
 	Inflight    int     // arrivals open now
 	Connections int     // connections open now
 }
+
+// shortest is how long a loop has to run until its share of a core says more
+// about the load than about the first connection.
+const shortest = 100 * time.Millisecond
 
 func (p *part) copyTimes() Times {
 	t := &p.times
@@ -79,7 +83,9 @@ func (s *Sampler) Snapshot() *Result {
 	for i := range s.works {
 		w := &s.works[i]
 		r.PeakOpen += w.peak
-		r.Busy = max(r.Busy, w.load.share())
+		if w.load.span >= shortest {
+			r.Busy = max(r.Busy, w.load.share())
+		}
 	}
 	return r
 }
