@@ -435,6 +435,25 @@ func TestPoolSurvivesIdleClose(t *testing.T) {
 	}
 }
 
+func TestPoolSurvivesCloseWhileIdle(t *testing.T) {
+	t.Parallel()
+	// Each connection is closed a moment after its first reply, without a word:
+	// sometimes while it is idle, which is no error, sometimes under a request.
+	addr := serve(t, func(c net.Conn, r *bufio.Reader) {
+		if readRequest(r) {
+			c.Write([]byte(plainReply))
+			pause(3 * time.Millisecond)
+		}
+	})
+	o := plan(t, to(addr), 300, Calls{})
+	o.Streams[0].Pool = 5
+	r := do(t, o)
+	a := &r.All
+	if a.Completed()+a.Outcomes[sampler.ClosedEarly]+a.Outcomes[sampler.Reset] != 300 || a.Completed() < 100 || r.PeakOpen > 5 {
+		t.Errorf("outcomes %s, peak %d: want 300, most ok and none but closed_early or reset, at most 5", outcomes(a), r.PeakOpen)
+	}
+}
+
 func TestClosedModel(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -655,10 +655,10 @@ func (l *loop) lose(c *conn, now time.Duration) {
 	if c.fd >= 0 {
 		l.closeConn(c, now)
 	}
+	l.leaveIdle(c)
 	l.recycle(c)
 	switch {
 	case c.pooled:
-		l.leaveIdle(c)
 		st.opened--
 		if opening {
 			st.opening--

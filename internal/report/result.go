@@ -64,6 +64,7 @@ type Config struct {
 	BurstLength        int      `json:"burst_length"`         // calls sent without waiting for a reply
 	Connections        int      `json:"connections"`          // size of the pool of kept-open connections; 0 opens one an arrival
 	Closed             int      `json:"closed"`               // callers that each wait for their reply; 0 in an open run
+	KeepOpen           bool     `json:"keep_open"`            // closed run: a caller keeps its connection from call to call
 	MaxInflight        int      `json:"max_inflight"`         // arrivals that may be open at once; 0 means no bound
 	Loops              int      `json:"loops"`                // event loops, or shards of the engine
 	SpinSeconds        float64  `json:"spin_seconds"`         // how long before an arrival a loop polls instead of sleeping

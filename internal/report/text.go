@@ -54,6 +54,8 @@ func arrival(r *Result) string {
 	switch {
 	case r.Sessions != nil:
 		return "a session"
+	case r.Config.KeepOpen:
+		return "a call on a kept-open connection"
 	case r.Config.Connections > 0:
 		return fmt.Sprintf("a call on a pool of %s", plural(r.Config.Connections, "connection"))
 	default:

@@ -162,6 +162,7 @@ func TestTextBlock(t *testing.T) {
 		want   string // a line of the output
 	}{
 		{"open", func(*Result) {}, "Model: open, 2000.0 arrivals/s asked, constant"},
+		{"kept open", func(r *Result) { r.Config.Closed, r.Config.KeepOpen = 4, true }, "Offered rate: 2000.0 arrivals/s, started 2000.0 arrivals/s, over 10.000 s of sending; an arrival is a call on a kept-open connection"},
 		{"closed", func(r *Result) { r.Model, r.Config.Closed = Closed, 4 }, "Model: closed, 4 callers, each waiting for its reply before the next call (not an open load)"},
 		{"sequential", func(r *Result) { r.Model, r.Config.Closed = Closed, 1 }, "Model: closed, 1 caller, each waiting for its reply before the next call (not an open load)"},
 		{"calls", func(r *Result) { r.Config.CallsPerConnection = 3 },

@@ -88,7 +88,7 @@ func (r *Run) stopReason(stopped bool) string {
 func (r *Run) config(c *client.Result) report.Config {
 	o := &r.o
 	cfg := report.Config{
-		Rate: o.RateText, CallsPerConnection: o.NumCalls, BurstLength: o.Burst, Connections: o.Pool, Closed: o.Closed,
+		Rate: o.RateText, CallsPerConnection: o.NumCalls, BurstLength: o.Burst, Connections: o.Pool, Closed: o.Closed, KeepOpen: o.KeepOpen,
 		MaxInflight: r.c.MaxInflight(), Loops: o.Workers, SpinSeconds: c.Spin.Seconds(), CatchUp: o.CatchUp.String(),
 		Seed: o.Seed, CloseMode: o.CloseMode, CloseModeUsed: "fin", DrainSeconds: o.Drain.Seconds(),
 		WarmupSeconds: o.Warmup.Seconds(), WindowSeconds: o.Window.Seconds(), BaseWindowSeconds: r.base.Seconds(),
