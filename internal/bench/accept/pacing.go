@@ -81,7 +81,7 @@ func pace(ctx context.Context, b *bench, s *lab.Server, rate int) error {
 	for _, t := range tools[1:] {
 		peer50, peer99, peerDispersion := got[t].median()
 		b.note(name+t.Name, fmt.Sprintf("p50 %.0f us, p99 %.0f us, dispersion %.3f", peer50, peer99, peerDispersion))
-		if t != lab.Bare {
+		if t == lab.Httperf {
 			b.atMost(name+"p50 against "+t.Name, p50, peer50/10, " us")
 		}
 	}

@@ -65,14 +65,14 @@ func speed(ctx context.Context, b *bench) error {
 		user := lab.NewSpread(own.user)
 		if c.load.Length == 0 {
 			b.put(user.Median <= 2.5, c.name+"user us", user.Format(2), "at most 2.5")
-		} else if wrk := got[lab.Peers[1]]; wrk != nil {
+		} else if wrk := got[lab.Wrk]; wrk != nil {
 			limit := lab.NewSpread(wrk.user)
 			b.put(user.Median <= limit.Median, c.name+"user us", user.Format(2), "at most wrk's "+limit.Format(2))
 		}
-		b.note(c.name+"system us", lab.NewSpread(own.system).Format(1))
 		for _, t := range append([]*lab.Tool{lab.Httpgen, lab.Bare}, lab.Peers...) {
 			if g := got[t]; g != nil {
-				b.note(c.name+t.Name, fmt.Sprintf("%s/s, httpgen x %s", lab.NewSpread(g.rate).Format(0), lab.Ratios(own.rate, g.rate).Format(2)))
+				b.note(c.name+t.Name, fmt.Sprintf("%s/s, httpgen x %s, user us %s, system us %s", lab.NewSpread(g.rate).Format(0),
+					lab.Ratios(own.rate, g.rate).Format(2), lab.NewSpread(g.user).Format(1), lab.NewSpread(g.system).Format(1)))
 			}
 		}
 	}

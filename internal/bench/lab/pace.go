@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -26,7 +25,7 @@ func paceCommand(b *Bench, t *Tool, s *Server, rate, count int) []string {
 // how precisely they appeared on the wire, seen from the server's core.
 // Only httpgen, the bare loop and httperf have a rate.
 func (t *Tool) Pace(ctx context.Context, b *Bench, s *Server, rate int, length time.Duration) (wire.Precision, error) {
-	if t != Httpgen && t != Bare && t.Name != "httperf" {
+	if t != Httpgen && t != Bare && t != Httperf {
 		return wire.Precision{}, fmt.Errorf("lab: %s has no rate of new connections", t.Name)
 	}
 	count := int(float64(rate) * length.Seconds())
@@ -42,10 +41,9 @@ func (t *Tool) Pace(ctx context.Context, b *Bench, s *Server, rate int, length t
 
 // Rated returns the tools that have a rate of new connections and are there.
 func Rated() []*Tool {
-	i := slices.IndexFunc(Peers, func(t *Tool) bool { return t.Name == "httperf" })
 	tools := []*Tool{Httpgen, Bare}
-	if Peers[i].Installed() {
-		tools = append(tools, Peers[i])
+	if Httperf.Installed() {
+		tools = append(tools, Httperf)
 	}
 	return tools
 }

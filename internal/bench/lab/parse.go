@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -54,7 +55,8 @@ var (
 
 	heyRate  = newField("rate", `Requests/sec:\s+([\d.]+)`)
 	heyOK    = newField("replies", `\[200\]\s+(\d+) responses`)
-	heyError = regexp.MustCompile(`(?m)^\s*\[(\d+)\]\s+(?:Get|Post) `)
+	heyOther = regexp.MustCompile(`\[(?:[13-5]\d\d|20[1-9])\]\s+(\d+) responses`)
+	heyError = regexp.MustCompile(`(?m)^\s*\[(\d+)\]\s+Get `)
 )
 
 // parseHttperf reads httperf's report; also httpgen's, which has the same lines.
@@ -115,7 +117,8 @@ func parseHey(text string) (Measurement, error) {
 		return m, err
 	}
 	m.OK = uint64(n)
-	for _, e := range heyError.FindAllStringSubmatch(text, -1) {
+	lost := slices.Concat(heyError.FindAllStringSubmatch(text, -1), heyOther.FindAllStringSubmatch(text, -1))
+	for _, e := range lost {
 		n, err := strconv.ParseUint(e[1], 10, 64)
 		if err != nil {
 			return m, err

@@ -15,8 +15,12 @@ import (
 	"time"
 )
 
-// timedOut is the exit code of timeout(1) when it had to end its command.
-const timedOut = 124
+// Exit codes of timeout(1) when it had to end its command, the second one by
+// force.
+const (
+	timedOut = 124
+	killed   = 137
+)
 
 // A Process is a command that runs.
 type Process struct {
@@ -126,7 +130,7 @@ func Run(ctx context.Context, core int, limit time.Duration, argv ...string) (*O
 		return nil, err
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case o.Code == timedOut:
+	case o.Code == timedOut || o.Code == killed:
 		return nil, fmt.Errorf("lab: %s did not end within %v", p.name, limit)
 	}
 	return o, nil

@@ -33,7 +33,10 @@ func Ratios(a, b []float64) Spread {
 	return NewSpread(q)
 }
 
-// Format prints s with that many decimals.
+// Format prints s with that many decimals, and a dash when there were no values.
 func (s Spread) Format(decimals int) string {
+	if s == (Spread{}) {
+		return "-"
+	}
 	return fmt.Sprintf("%.*f (%.*f..%.*f)", decimals, s.Median, decimals, s.Min, decimals, s.Max)
 }

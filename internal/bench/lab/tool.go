@@ -65,16 +65,19 @@ type Tool struct {
 	parse func(text string) (Measurement, error)
 }
 
-// The two tools that every comparison is about.
+// The tools that have a part of their own in a comparison. Httpgen and Bare are
+// always there.
 var (
 	Httpgen = &Tool{Name: "httpgen", Spread: true, argv: httpgenCommand, parse: parseHttpgen}
 	Bare    = &Tool{Name: "bare loop", Spread: true, argv: bareCommand, parse: parseBare}
+	Httperf = &Tool{Name: "httperf", argv: httperfCommand, parse: parseHttperf}
+	Wrk     = &Tool{Name: "wrk", argv: wrkCommand, parse: parseWrk}
 )
 
 // Peers are the other tools.
 var Peers = []*Tool{
-	{Name: "httperf", argv: httperfCommand, parse: parseHttperf},
-	{Name: "wrk", argv: wrkCommand, parse: parseWrk},
+	Httperf,
+	Wrk,
 	{Name: "ab", argv: abCommand, parse: parseAb},
 	{Name: "hey", argv: heyCommand, parse: parseHey},
 	{Name: "vegeta", argv: vegetaCommand, after: vegetaReport, parse: parseVegeta},
