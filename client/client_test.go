@@ -764,3 +764,22 @@ func TestRequests(t *testing.T) {
 		t.Errorf("Get = %q, %v", r.Bytes(), err)
 	}
 }
+
+func TestBurstOfOneInstantHasNoLag(t *testing.T) {
+	t.Parallel()
+	o := plan(t, to(serve(t, each(plainReply))), 1, Calls{})
+	p, err := pacer.NewTrace(make([]time.Duration, 200), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Streams[0].Process = p
+	a := do(t, o).All
+	// All of them are taken together; opening 200 connections takes longer than
+	// any of them can be late, which the wait shows.
+	if a.Completed() != 200 || a.Times.Lag.Min() != a.Times.Lag.Max() {
+		t.Errorf("outcomes %s, lag %v to %v: want 200 ok, all with the same lag", outcomes(&a), a.Times.Lag.Min(), a.Times.Lag.Max())
+	}
+	if n := a.Times.Wait.Count(); n < 150 || a.Times.Wait.Max() < a.Times.Wait.Min() {
+		t.Errorf("%d of 200 arrivals waited behind others, want most", n)
+	}
+}

@@ -100,11 +100,10 @@ func (l *loop) recycle(c *conn) {
 	l.free = c.self
 }
 
-// begin puts an arrival on c and records its start. wait is negative where no
-// pooled connection is needed.
+// begin puts an arrival on c and records its start. A negative wait is none.
 func (l *loop) begin(c *conn, a arrival, now, wait time.Duration) {
 	st := c.stream
-	c.busy, c.bound = true, wait < 0
+	c.busy = true
 	c.warmup = l.warm(a.intended)
 	c.index, c.intended, c.started = a.index, a.intended, now
 	c.outcome, c.replied = sampler.OK, 0

@@ -23,6 +23,7 @@ type Options struct {
 	CatchUp     pacer.CatchUp // what becomes of arrivals that the generator owes after a stall
 	MaxInflight int           // arrivals open at once, all loops together; default what descriptors allow
 	Drain       time.Duration // how long to wait after the last start; default 30 s
+	Owed        time.Duration // how long after the planned end owed arrivals still start; default Drain
 	StopDrain   time.Duration // how long to wait after Run's context ended; default 5 s, at most Drain
 	Tap         Tap           // sees the bytes of every call; nil measures undisturbed
 }
@@ -32,7 +33,7 @@ type Options struct {
 type Stream struct {
 	Name          string        // default its number, from 1
 	Process       pacer.Process // when arrivals are due
-	PlannedEnd    time.Duration // owed arrivals start for at most Drain after it; 0 means the process's last arrival
+	PlannedEnd    time.Duration // owed arrivals start for at most Options.Owed after it; 0 means the process's last arrival
 	Seed          uint64        // of a random process
 	Closed        int           // closed model instead of Process: this many arrivals open at all times
 	Limit         uint64        // closed model: arrivals in all; 0 means no limit
@@ -116,13 +117,16 @@ func (o *Options) validate() error {
 		o.StopDrain = 5 * time.Second
 	}
 	o.StopDrain = min(o.StopDrain, o.Drain)
+	if o.Owed == 0 {
+		o.Owed = o.Drain
+	}
 	switch {
 	case o.Spin == 0:
 		o.Spin = 100 * time.Microsecond
 	case o.Spin < 0:
 		o.Spin = 0
 	}
-	if o.Window < 0 || o.Warmup < 0 || o.Drain < 0 || o.MaxInflight < 0 {
+	if o.Window < 0 || o.Warmup < 0 || o.Drain < 0 || o.Owed < 0 || o.MaxInflight < 0 {
 		return fmt.Errorf("client: window %v, warm-up %v, drain %v, bound %d: want none below 0", o.Window, o.Warmup, o.Drain, o.MaxInflight)
 	}
 	o.Streams = append([]Stream(nil), o.Streams...)

@@ -31,6 +31,9 @@ type stream struct {
 	at       time.Duration // intended
 	due      time.Duration // when it may start
 
+	lastAt    time.Duration // intended start of the arrival taken last
+	lastTaken time.Duration // when it was taken
+
 	ledger   pacer.Schedule // a second reading of the schedule, for the counts of the windows
 	ledgerAt time.Duration  // next arrival of the ledger, never at its end
 
@@ -53,7 +56,7 @@ type stream struct {
 func newStream(l *loop, i int) (*stream, error) {
 	o := &l.c.o
 	s := &o.Streams[i]
-	st := &stream{Stream: s, id: i, idle: none, plannedEnd: never, ledgerAt: never}
+	st := &stream{Stream: s, id: i, idle: none, plannedEnd: never, ledgerAt: never, lastAt: never}
 	loops := s.loops(o.Loops)
 	if l.id < loops {
 		st.pool = share(s.Pool, l.id, loops)
@@ -207,7 +210,7 @@ func (l *loop) arrivals(now time.Duration) {
 		if st == nil || st.due > now {
 			return
 		}
-		if now > st.plannedEnd && now-st.plannedEnd > l.c.o.Drain {
+		if now > st.plannedEnd && now-st.plannedEnd > l.c.o.Owed {
 			// Nothing owed starts that long after the planned end.
 			l.shed(st, st.at, now, sampler.ShedLate)
 			l.pull(st)
@@ -228,8 +231,14 @@ func (l *loop) arrivals(now time.Duration) {
 			return
 		}
 		k++
-		a := arrival{index: st.index, intended: st.at, taken: now}
-		if lag := now - st.at; lag > time.Millisecond {
+		if st.at != st.lastAt {
+			// What the schedule wants at one instant is taken at one: opening
+			// the connections of such a burst takes time that is not lag.
+			st.lastTaken = now
+		}
+		st.lastAt = st.at
+		a := arrival{index: st.index, intended: st.at, taken: st.lastTaken}
+		if lag := a.taken - st.at; lag > time.Millisecond {
 			a.late = lag > time.Millisecond+period(st.Process, st.at)
 		}
 		l.pull(st)
@@ -258,7 +267,12 @@ func (l *loop) startFresh(st *stream, a arrival, now time.Duration) {
 		return
 	}
 	c := l.alloc(st)
-	l.begin(c, a, now, -1)
+	c.bound = true
+	wait := time.Duration(-1)
+	if now > a.taken {
+		wait = now - a.taken // behind others of the same instant
+	}
+	l.begin(c, a, now, wait)
 	l.dial(c, now)
 }
 
@@ -321,7 +335,7 @@ func (l *loop) startClosed(st *stream, now time.Duration) {
 			continue
 		}
 		c := l.alloc(st)
-		c.slot = true
+		c.slot, c.bound = true, true
 		l.begin(c, a, now, -1)
 		l.dial(c, now)
 		now = l.now()

@@ -188,9 +188,8 @@ func (r *Recorder) at(now time.Duration) {
 	}
 }
 
-// Start records that an arrival was started. wait is negative where the
-// arrival needs no pooled connection; late says that it was taken more than
-// 1 ms and one period after its intended start.
+// Start records that an arrival was started. A negative wait is none; late says
+// that it was taken more than 1 ms and one period after its intended start.
 func (r *Recorder) Start(stream int, warmup bool, intended, taken, now, wait time.Duration, late bool) {
 	r.at(now)
 	p := r.part(stream, warmup)

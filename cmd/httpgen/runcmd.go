@@ -65,7 +65,7 @@ type runCmd struct {
 	ConnectTimeout span      `group:"timeout" placeholder:"TIME" help:"Bounds connecting, instead of --timeout."`
 	ReplyTimeout   span      `group:"timeout" placeholder:"TIME" help:"Bounds the reply, from the last byte of the request to its own last, instead of --timeout."`
 	Deadline       duration  `group:"timeout" placeholder:"TIME" help:"Bounds a call from the instant it was due to its end; default none."`
-	Drain          *duration `group:"timeout" placeholder:"TIME" help:"How long to wait for what is open after the last start; default the longest timeout, else 30s."`
+	Drain          *duration `group:"timeout" placeholder:"TIME" help:"How long to wait for what is open after the last start; default as long as the timeouts let an arrival take, else 30s."`
 
 	Output       []output `group:"output" short:"o" sep:"none" placeholder:"FORMAT[=FILE]" help:"text, httperf (its report alone), json, csv (a row a window) or ndjson (a line a window while it runs); to FILE, or to standard output instead of text. May be repeated."`
 	Window       span     `group:"output" placeholder:"TIME" help:"Length of a reply-rate sample; default 5s, 1s in runs under 10s, 100ms under 2s."`

@@ -45,7 +45,7 @@ type Options struct {
 	Client   int           // httperf's --client I/N: which client this is
 	Clients  int           // of how many; default 1
 	Warmup   time.Duration
-	Drain    *time.Duration // nil: the longest timeout, else 30 s
+	Drain    *time.Duration // nil: as long as the timeouts let an arrival take, else 30 s
 	Window   time.Duration  // length of the samples; default 5 s, 1 s below 10 s, 0.1 s below 2 s
 	Start    time.Time      // zero: at once
 

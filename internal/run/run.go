@@ -91,7 +91,7 @@ func New(o Options) (*Run, error) {
 	r.c, err = client.New(client.Options{
 		Streams: []client.Stream{r.stream}, Loops: o.Workers, Start: o.Start, Warmup: o.Warmup,
 		Window: r.base, Merge: int(r.o.Window / r.base), Spin: o.Spin, CatchUp: o.CatchUp,
-		MaxInflight: o.MaxInflight, Drain: *r.o.Drain, Tap: o.Tap,
+		MaxInflight: o.MaxInflight, Drain: *r.o.Drain, Owed: r.o.owed(), Tap: o.Tap,
 	})
 	if err != nil {
 		return nil, trim(err)
@@ -151,13 +151,43 @@ func (o *Options) fill() error {
 		o.Workers = o.loops()
 	}
 	if o.Drain == nil {
-		d := max(o.ConnectTimeout, o.Timeout, o.ReplyTimeout+o.ThinkTimeout, o.Deadline)
-		if d == 0 {
-			d = 30 * time.Second
-		}
+		d := o.patience()
 		o.Drain = &d
 	}
 	return nil
+}
+
+// noTimeout is how long the run waits for calls that nothing else bounds.
+const noTimeout = 30 * time.Second
+
+// patience returns how long an arrival may take that keeps within all timeouts,
+// and a second for the last of them to be noticed.
+func (o *Options) patience() time.Duration {
+	if o.Deadline > 0 && o.NumCalls == 1 {
+		return o.Deadline + time.Second
+	}
+	bursts := time.Duration((o.NumCalls + o.Burst - 1) / o.Burst)
+	reply := o.ReplyTimeout
+	if reply > 0 || o.ThinkTimeout > 0 {
+		reply += o.ThinkTimeout
+	}
+	if reply == 0 {
+		reply = o.Deadline
+	}
+	if o.ConnectTimeout == 0 || reply == 0 {
+		return noTimeout
+	}
+	return o.ConnectTimeout + bursts*(o.Timeout+reply+o.Pause) + time.Second
+}
+
+// owed returns how long after the planned end owed arrivals still start: no
+// longer than the longest single timeout.
+func (o *Options) owed() time.Duration {
+	d := max(o.ConnectTimeout, o.Timeout, o.ReplyTimeout+o.ThinkTimeout, o.Deadline)
+	if d == 0 {
+		d = noTimeout
+	}
+	return min(d, *o.Drain)
 }
 
 // loopRate is how many new connections a second are given to one loop: half of

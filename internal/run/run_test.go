@@ -315,3 +315,31 @@ func TestEchoedCommand(t *testing.T) {
 		t.Errorf("echo = %q, want %q", got, want)
 	}
 }
+
+// TestDrainIsPatient holds the default drain against what the timeouts allow: a
+// run must not cut off arrivals that keep within them.
+func TestDrainIsPatient(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		o    Options
+		want time.Duration
+	}{
+		{"none", Options{}, 30 * time.Second},
+		{"one call", Options{Timeout: time.Second}, 4 * time.Second},
+		{"calls", Options{Timeout: time.Second, NumCalls: 5}, 12 * time.Second},
+		{"bursts", Options{Timeout: time.Second, NumCalls: 5, Burst: 2, Pause: time.Second}, 11 * time.Second},
+		{"think", Options{Timeout: time.Second, ThinkTimeout: 2 * time.Second}, 6 * time.Second},
+		{"connect alone", Options{ConnectTimeout: time.Second}, 30 * time.Second},
+		{"deadline", Options{Deadline: 2 * time.Second}, 3 * time.Second},
+	} {
+		if r := planned(t, Options(tt.o)); *r.o.Drain != tt.want {
+			t.Errorf("%s: drain %v, want %v", tt.name, *r.o.Drain, tt.want)
+		}
+	}
+	host, port := server(t, func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	res := do(t, Options{Server: host, Port: port, Process: parse(t, "200"), NumConns: 20, Timeout: 100 * time.Millisecond})
+	if res.Totals.Errors.ReplyTimeout != 20 || res.Totals.Unfinished != 0 {
+		t.Errorf("reply timeouts %d, unfinished %d: want 20 and none", res.Totals.Errors.ReplyTimeout, res.Totals.Unfinished)
+	}
+}
