@@ -150,7 +150,7 @@ func (l *loop) dial(c *conn, now time.Duration) {
 			return
 		}
 	}
-	if e := poll.Connect(fd, a); e != 0 && e != syscall.EINPROGRESS {
+	if e := connect(fd, a, st); e != 0 && e != syscall.EINPROGRESS {
 		l.connectFailed(c, e, l.now())
 		return
 	}
@@ -183,17 +183,39 @@ func (l *loop) bind(c *conn) poll.Errno {
 		return poll.Bind(c.fd, src)
 	}
 	a := *src
-	step := l.c.o.Loops
-	for range (lastPort - firstPort) / step {
-		a.SetPort(uint16(st.port))
-		if st.port += step; st.port > lastPort {
-			st.port = firstPort + l.id
-		}
+	for range st.high - st.low + 1 {
+		a.SetPort(st.nextPort())
 		if e := poll.Bind(c.fd, &a); e != syscall.EADDRINUSE {
 			return e
 		}
 	}
 	return syscall.EADDRNOTAVAIL
+}
+
+// walk is how many local ports are tried one by one before the kernel is left
+// to search all of them.
+const walk = 16
+
+// connect starts connecting fd. It names the local port where the kernel lets
+// it: the kernel's own search begins anywhere and tries every second port
+// first, so that with more than half of the ports in use or in TIME_WAIT each
+// connect passes over all of these, for up to a millisecond. Taken in turn, the
+// next port is nearly always free.
+func connect(fd int, a *poll.Addr, st *stream) poll.Errno {
+	for k := 0; st.walks && k < walk; k++ {
+		p := st.nextPort()
+		if e := poll.SetPortRange(fd, p, p); e != 0 {
+			st.walks = false // before Linux 6.3
+			break
+		}
+		if e := poll.Connect(fd, a); e != syscall.EADDRNOTAVAIL {
+			return e
+		}
+		if k == walk-1 {
+			poll.SetPortRange(fd, 0, 0)
+		}
+	}
+	return poll.Connect(fd, a)
 }
 
 // classify returns the class of a socket's error.

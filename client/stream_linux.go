@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
 	"time"
 
@@ -49,7 +50,10 @@ type stream struct {
 	backlog ring
 	// replenish is running
 	replenishing bool
-	port         int // last local port tried by hog
+	port         int // next local port to try
+	low          int // the range of local ports to walk through
+	high         int
+	walks        bool // local ports are chosen here, one by one
 }
 
 // newStream makes loop l's part of stream i.
@@ -86,7 +90,17 @@ func newStream(l *loop, i int) (*stream, error) {
 	// A single small request a connection goes out at once anyway.
 	calls, plain := s.Workload.(*Calls)
 	st.noDelay = s.Target.Unix == "" && !(plain && calls.Calls <= 1 && len(calls.Request.bytes) < 1400)
-	st.port = firstPort + l.id
+	st.low, st.high = firstPort, lastPort
+	if !st.Hog && st.Target.Unix == "" {
+		if low, high := poll.LocalPortRange(); low > 0 {
+			st.low, st.high, st.walks = int(low), int(high), true
+		}
+	}
+	st.port = st.low + l.id
+	if st.walks {
+		// Loops and other processes begin elsewhere: they seldom meet.
+		st.port = st.low + rand.IntN(st.high-st.low+1)
+	}
 	return st, nil
 }
 
@@ -137,6 +151,15 @@ func local(a *poll.Addr) poll.Errno {
 	}
 	defer poll.Close(fd)
 	return poll.Bind(fd, a)
+}
+
+// nextPort returns the local port to try next.
+func (st *stream) nextPort() uint16 {
+	p := st.port
+	if st.port++; st.port > st.high {
+		st.port = st.low
+	}
+	return uint16(p)
 }
 
 // more says whether the stream has arrivals left to start at now.

@@ -6,8 +6,6 @@ import (
 	"math/big"
 	"math/bits"
 	"time"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // The range of the histograms. Values beyond it are recorded at the edge and
@@ -28,7 +26,7 @@ type Dist struct {
 	min, max time.Duration
 	beyond   uint64
 	digits   int
-	h        *hdrhistogram.Histogram
+	h        *buckets
 }
 
 // newDist returns an empty Dist whose histogram exists, with the given number
@@ -43,7 +41,7 @@ func (d *Dist) grow() {
 	if d.digits == 0 {
 		d.digits = 3
 	}
-	d.h = hdrhistogram.New(int64(lowest), int64(highest), d.digits)
+	d.h = newBuckets(d.digits)
 }
 
 // Add records v; a negative one counts as 0.
@@ -70,7 +68,7 @@ func (d *Dist) Add(v time.Duration) {
 		v = highest
 		d.beyond++
 	}
-	d.h.RecordValue(int64(v))
+	d.h.add(uint64(v))
 }
 
 // Merge adds all values of from to d.
@@ -92,7 +90,7 @@ func (d *Dist) Merge(from *Dist) {
 		d.digits = from.digits
 		d.grow()
 	}
-	d.h.Merge(from.h)
+	d.h.merge(from.h)
 }
 
 // reset empties d and keeps its histogram's memory.
@@ -101,7 +99,7 @@ func (d *Dist) reset() {
 		return
 	}
 	h, digits := d.h, d.digits
-	h.Reset()
+	h.reset()
 	*d = Dist{h: h, digits: digits}
 }
 
@@ -109,7 +107,8 @@ func (d *Dist) reset() {
 func (d *Dist) Clone() Dist {
 	c := *d
 	if d.h != nil {
-		c.h = d.h.Clone()
+		c.h = newBuckets(d.digits)
+		c.h.merge(d.h)
 	}
 	return c
 }
@@ -191,8 +190,7 @@ func (d *Dist) at(k uint64) time.Duration {
 	case d.n:
 		return d.max
 	}
-	v := time.Duration(d.h.ValueAtPercentile(100 * float64(k) / float64(d.n)))
-	return min(max(min(v, highest), d.min), d.max)
+	return min(max(min(time.Duration(d.h.at(k)), highest), d.min), d.max)
 }
 
 // Encode returns the histogram in the HdrHistogram V2 format (compressed,
@@ -201,7 +199,7 @@ func (d *Dist) Encode() (string, error) {
 	if d.n == 0 {
 		return "", nil
 	}
-	b, err := d.h.EncodeV2()
+	b, err := d.h.export(d.digits).EncodeV2()
 	if err != nil {
 		return "", fmt.Errorf("sampler: histogram: %w", err)
 	}

@@ -3,6 +3,7 @@ package poll
 import (
 	"fmt"
 	"net"
+	"os"
 	"strconv"
 	"time"
 
@@ -44,4 +45,17 @@ func ProcessCPU() (user, system time.Duration) {
 		return 0, 0
 	}
 	return time.Duration(ru.Utime.Nano()), time.Duration(ru.Stime.Nano())
+}
+
+// LocalPortRange returns the first and the last port of the system's range of
+// local ports, zeros when it is not known.
+func LocalPortRange() (low, high uint16) {
+	b, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
+	if err != nil {
+		return 0, 0
+	}
+	if _, err := fmt.Sscan(string(b), &low, &high); err != nil || low == 0 || high < low {
+		return 0, 0
+	}
+	return low, high
 }

@@ -152,6 +152,16 @@ func SetBindNoPort(fd int) Errno {
 	return setInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
 }
 
+// ipLocalPortRange is IP_LOCAL_PORT_RANGE (Linux 6.3).
+const ipLocalPortRange = 51
+
+// SetPortRange makes Connect choose fd's local port from low to high, which lie
+// in the system's range; two zeros stand for that one. The error is ENOPROTOOPT
+// where the kernel cannot.
+func SetPortRange(fd int, low, high uint16) Errno {
+	return setInt(fd, unix.IPPROTO_IP, ipLocalPortRange, int(uint32(high)<<16|uint32(low)))
+}
+
 // SetReuseAddr lets Bind take a port whose last connection lingers in TIME_WAIT.
 func SetReuseAddr(fd int) Errno { return setInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1) }
 
