@@ -164,7 +164,7 @@ func (l *loop) dial(c *conn, now time.Duration) {
 }
 
 const (
-	firstPort = 1024
+	firstPort = 1024 // hog's range
 	lastPort  = 65535
 )
 
@@ -184,7 +184,10 @@ func (l *loop) bind(c *conn) poll.Errno {
 	}
 	a := *src
 	for range st.high - st.low + 1 {
-		a.SetPort(st.nextPort())
+		a.SetPort(st.port)
+		if st.port++; st.port == 0 {
+			st.port = firstPort
+		}
 		if e := poll.Bind(c.fd, &a); e != syscall.EADDRINUSE {
 			return e
 		}
@@ -192,29 +195,44 @@ func (l *loop) bind(c *conn) poll.Errno {
 	return syscall.EADDRNOTAVAIL
 }
 
-// walk is how many local ports are tried one by one before the kernel is left
-// to search all of them.
-const walk = 16
+const (
+	// detour is for how many connections the ports at even offsets are left alone
+	// once two in a row were taken.
+	detour = 1024
+)
+
+// walk is how many local ports are tried one by one, at even and odd offsets.
+var walk = [2]int{2, 16}
 
 // connect starts connecting fd. It names the local port where the kernel lets
-// it: the kernel's own search begins anywhere and tries every second port
-// first, so that with more than half of the ports in use or in TIME_WAIT each
-// connect passes over all of these, for up to a millisecond. Taken in turn, the
-// next port is nearly always free.
+// it: the kernel's own search begins anywhere, so that with many ports in use or
+// in TIME_WAIT each connect passes over them, for up to a millisecond. Taken in
+// turn, the next port is nearly always free. As in the kernel, ports at odd
+// offsets are left to those who bind until the others run out.
 func connect(fd int, a *poll.Addr, st *stream) poll.Errno {
-	for k := 0; st.walks && k < walk; k++ {
-		p := st.nextPort()
-		if e := poll.SetPortRange(fd, p, p); e != 0 {
-			st.walks = false // before Linux 6.3
-			break
+	if !st.walks {
+		return poll.Connect(fd, a)
+	}
+	for parity := range 2 {
+		if parity == 0 && st.detour > 0 {
+			st.detour--
+			continue
 		}
-		if e := poll.Connect(fd, a); e != syscall.EADDRNOTAVAIL {
-			return e
+		for range walk[parity] {
+			p := st.nextPort(parity)
+			if e := poll.SetPortRange(fd, p, p); e != 0 {
+				st.walks = false // before Linux 6.3
+				return poll.Connect(fd, a)
+			}
+			if e := poll.Connect(fd, a); e != syscall.EADDRNOTAVAIL {
+				return e
+			}
 		}
-		if k == walk-1 {
-			poll.SetPortRange(fd, 0, 0)
+		if parity == 0 {
+			st.detour = detour
 		}
 	}
+	poll.SetPortRange(fd, 0, 0)
 	return poll.Connect(fd, a)
 }
 

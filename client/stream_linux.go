@@ -50,10 +50,12 @@ type stream struct {
 	backlog ring
 	// replenish is running
 	replenishing bool
-	port         int // next local port to try
-	low          int // the range of local ports to walk through
-	high         int
-	walks        bool // local ports are chosen here, one by one
+	port         uint16 // next local port of hog
+	walks        bool   // local ports are chosen here, one by one
+	low          uint16 // the range that they come from
+	high         uint16
+	ports        [2]uint16 // next ones at even and odd offsets
+	detour       int       // connections that leave the even ones alone
 }
 
 // newStream makes loop l's part of stream i.
@@ -90,16 +92,13 @@ func newStream(l *loop, i int) (*stream, error) {
 	// A single small request a connection goes out at once anyway.
 	calls, plain := s.Workload.(*Calls)
 	st.noDelay = s.Target.Unix == "" && !(plain && calls.Calls <= 1 && len(calls.Request.bytes) < 1400)
-	st.low, st.high = firstPort, lastPort
-	if !st.Hog && st.Target.Unix == "" {
-		if low, high := poll.LocalPortRange(); low > 0 {
-			st.low, st.high, st.walks = int(low), int(high), true
-		}
-	}
-	st.port = st.low + l.id
-	if st.walks {
+	st.low, st.high, st.port = firstPort, lastPort, uint16(firstPort+l.id)
+	if low, high := poll.LocalPortRange(); high > low && !st.Hog && st.Target.Unix == "" {
+		st.low, st.high, st.walks = low, high, true
 		// Loops and other processes begin elsewhere: they seldom meet.
-		st.port = st.low + rand.IntN(st.high-st.low+1)
+		for i := range st.ports {
+			st.ports[i] = low + uint16(rand.IntN(int(high-low)))&^1 + uint16(i)
+		}
 	}
 	return st, nil
 }
@@ -153,13 +152,16 @@ func local(a *poll.Addr) poll.Errno {
 	return poll.Bind(fd, a)
 }
 
-// nextPort returns the local port to try next.
-func (st *stream) nextPort() uint16 {
-	p := st.port
-	if st.port++; st.port > st.high {
-		st.port = st.low
+// nextPort returns the local port to try next among those whose offset in the
+// range is even or odd.
+func (st *stream) nextPort(parity int) uint16 {
+	p := st.ports[parity]
+	if st.high-p < 2 {
+		st.ports[parity] = st.low + uint16(parity)
+	} else {
+		st.ports[parity] = p + 2
 	}
-	return uint16(p)
+	return p
 }
 
 // more says whether the stream has arrivals left to start at now.
