@@ -29,6 +29,7 @@ lint: ## gofmt, go vet, staticcheck, other platforms, the import rules
 	@out=$$(gofmt -l .); test -z "$$out" || { echo "gofmt: $$out"; exit 1; }
 	$(GO) vet ./...
 	GOOS=darwin $(GO) vet ./...
+	$(GO) vet -tags accept ./...
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 	$(GO) test ./internal/arch
 
@@ -50,7 +51,7 @@ bench-peers: build ## against httperf, wrk, ab, hey and vegeta where installed (
 	$(GO) run ./internal/bench/peers
 
 accept: build ## timed and loaded checks (most of an hour; nothing else may run)
-	HTTPGEN_ACCEPT=1 $(GO) test -count=1 -run Accept -v ./...
+	$(GO) test -tags accept -count=1 -run Accept -v ./client ./internal/target
 	$(GO) run ./internal/bench/accept
 
 golden: ## rewrite the golden files

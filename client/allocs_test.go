@@ -3,8 +3,6 @@
 package client
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"net"
 	"runtime"
@@ -14,21 +12,6 @@ import (
 	"httpgen/internal/poll"
 	"httpgen/pacer"
 )
-
-// lean answers requests without allocating.
-func lean(c net.Conn, _ *bufio.Reader) {
-	buf := make([]byte, 4096)
-	end, reply := []byte("\r\n\r\n"), []byte(plainReply)
-	for {
-		n, err := c.Read(buf)
-		if err != nil {
-			return
-		}
-		for range bytes.Count(buf[:n], end) {
-			c.Write(reply)
-		}
-	}
-}
 
 // mallocs returns how many allocations a run takes.
 func mallocs(t *testing.T, o Options) uint64 {

@@ -110,6 +110,21 @@ func drip(head, unit string) script {
 // pause is part of a server's script: the delay is the behaviour under test.
 func pause(d time.Duration) { <-time.After(d) }
 
+// lean answers requests without allocating.
+func lean(c net.Conn, _ *bufio.Reader) {
+	buf := make([]byte, 4096)
+	end, reply := []byte("\r\n\r\n"), []byte(plainReply)
+	for {
+		n, err := c.Read(buf)
+		if err != nil {
+			return
+		}
+		for range bytes.Count(buf[:n], end) {
+			c.Write(reply)
+		}
+	}
+}
+
 // silent reads and never answers.
 func silent(c net.Conn, r *bufio.Reader) {
 	for {

@@ -96,7 +96,7 @@ func TestProcess(t *testing.T) {
 	} {
 		p, err := Start(t.Context(), tt.argv...)
 		if err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 		o, err := p.Wait()
 		if err != nil || o.Stdout != tt.stdout || o.Stderr != tt.stderr || o.Code != tt.code {
@@ -112,7 +112,7 @@ func TestProcessGetsSignals(t *testing.T) {
 	t.Parallel()
 	p, err := Start(t.Context(), "sleep", "60")
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	if err := p.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
