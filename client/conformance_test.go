@@ -112,6 +112,7 @@ func pause(d time.Duration) { <-time.After(d) }
 
 // lean answers requests without allocating.
 func lean(c net.Conn, _ *bufio.Reader) {
+	c.SetDeadline(time.Time{}) // it may serve for minutes
 	buf := make([]byte, 4096)
 	end, reply := []byte("\r\n\r\n"), []byte(plainReply)
 	for {
