@@ -23,27 +23,16 @@ const reserve = 64
 type Client struct {
 	o        Options
 	s        *sampler.Sampler
-	drivers  []driver
+	loops    []*loop
 	inflight atomic.Int64
 	bound    int64
 	limit    uint64          // of open descriptors, 0 unknown
 	calls    atomic.Uint64   // calls seen by the tap
 	counters []atomic.Uint64 // arrivals begun, per closed stream
 	cancel   atomic.Bool
-}
 
-// A driver carries arrivals of all streams on one goroutine. It is all that
-// the Client knows about an engine.
-type driver interface {
-	// prepare takes what the system has to give before anything starts.
-	prepare() error
-	// open opens the pools.
-	open() error
-	// run carries out the schedule that began at epoch and returns when the
-	// sending and everything else ended, as offsets from it.
-	run(epoch time.Time) (sending, end time.Duration, err error)
-	// wake makes run look at the client's cancel flag.
-	wake()
+	tlsMu       sync.Mutex
+	tlsFailures []TLSFailures // one a stream
 }
 
 // New returns a Client that is ready to run. It raises the limit of open
@@ -52,7 +41,7 @@ func New(o Options) (*Client, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	c := &Client{o: o, counters: make([]atomic.Uint64, len(o.Streams))}
+	c := &Client{o: o, counters: make([]atomic.Uint64, len(o.Streams)), tlsFailures: make([]TLSFailures, len(o.Streams))}
 	if n := o.Loops + 2; runtime.GOMAXPROCS(0) < n {
 		// A loop that polls must not starve the sampler or the collector.
 		runtime.GOMAXPROCS(n)
@@ -75,11 +64,11 @@ func New(o Options) (*Client, error) {
 		return nil, fmt.Errorf("client: %w", err)
 	}
 	for i := range o.Loops {
-		d, err := newDriver(c, i)
+		d, err := newLoop(c, i)
 		if err != nil {
 			return nil, fmt.Errorf("client: %w", err)
 		}
-		c.drivers = append(c.drivers, d)
+		c.loops = append(c.loops, d)
 	}
 	return c, nil
 }
@@ -90,6 +79,15 @@ func (c *Client) Sampler() *sampler.Sampler { return c.s }
 // MaxInflight returns the bound of arrivals in flight that holds.
 func (c *Client) MaxInflight() int { return int(c.bound) }
 
+// Engine names what moves the bytes: "loop" for raw sockets, "conn" for
+// connections of package net.
+func (c *Client) Engine() string {
+	if _, ok := c.loops[0].io.(*netEngine); ok {
+		return "conn"
+	}
+	return "loop"
+}
+
 // FileLimit returns how many descriptors the process may open, 0 if it is not
 // known.
 func (c *Client) FileLimit() uint64 { return c.limit }
@@ -98,7 +96,7 @@ func (c *Client) FileLimit() uint64 { return c.limit }
 // arrivals start, and what is open has Options.StopDrain to end. Run may be
 // called once.
 func (c *Client) Run(ctx context.Context) (*Result, error) {
-	for _, d := range c.drivers {
+	for _, d := range c.loops {
 		if err := d.prepare(); err != nil {
 			return nil, fmt.Errorf("client: %w", err)
 		}
@@ -110,13 +108,13 @@ func (c *Client) Run(ctx context.Context) (*Result, error) {
 	}()
 	defer context.AfterFunc(ctx, func() {
 		c.cancel.Store(true)
-		for _, d := range c.drivers {
+		for _, d := range c.loops {
 			d.wake()
 		}
 	})()
 
 	r := &Result{Spin: c.o.Spin}
-	n := len(c.drivers)
+	n := len(c.loops)
 	var opened, ended sync.WaitGroup
 	opened.Add(n)
 	ended.Add(n)
@@ -124,7 +122,7 @@ func (c *Client) Run(ctx context.Context) (*Result, error) {
 	errs := make([]error, n)
 	sending := make([]time.Duration, n)
 	total := make([]time.Duration, n)
-	for i, d := range c.drivers {
+	for i, d := range c.loops {
 		go func() {
 			defer ended.Done()
 			errs[i] = d.open()
@@ -155,6 +153,7 @@ func (c *Client) Run(ctx context.Context) (*Result, error) {
 	}
 	r.Stopped = c.cancel.Load()
 	r.Result = c.s.Snapshot()
+	r.TLSFailures = c.tlsFailures
 	if err := errors.Join(errs...); err != nil {
 		return r, fmt.Errorf("client: %w", err)
 	}

@@ -4,11 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"net"
+	"net/http/httptest"
 	"net/netip"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -230,7 +234,8 @@ var behaviours = []struct {
 	{name: "never answers", server: silent, one: bad(sampler.ReplyTimeout, 0, 1), three: bad(sampler.ReplyTimeout, 0, 3)},
 	{name: "reset after the request", server: func(c net.Conn, r *bufio.Reader) {
 		readRequest(r)
-		c.(*net.TCPConn).SetLinger(0)
+		netConnOf(c).(*net.TCPConn).SetLinger(0)
+		netConnOf(c).Close()
 	}, one: bad(sampler.Reset, 0, 1), three: bad(sampler.Reset, 0, 3)},
 	{name: "redirect", server: each("HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n"), one: want{replies: 1, status: 3}, three: want{replies: 3, status: 3}},
 	{name: "large body", server: each("HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" + strings.Repeat("x", 300000)), one: ok1, three: ok3},
@@ -323,6 +328,64 @@ func outcomes(t *sampler.Totals) string {
 
 func TestServerBehaviours(t *testing.T) {
 	t.Parallel()
+	for _, e := range engines {
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			e.behaviours(t)
+		})
+	}
+}
+
+// engines are the ways to the same outcome.
+var engines = []engineCase{{name: "loop"}, {name: "conn", portable: true}, {name: "tls", tls: true}}
+
+type engineCase struct {
+	name     string
+	portable bool
+	tls      bool
+}
+
+// on makes o use the engine.
+func (e engineCase) on(o Options) Options {
+	o.portable = e.portable
+	if e.tls {
+		for i := range o.Streams {
+			o.Streams[i].TLS = &tls.Config{RootCAs: certificate().roots, ServerName: "127.0.0.1"}
+		}
+	}
+	return o
+}
+
+// serve is serve, behind TLS where the engine speaks it.
+func (e engineCase) serve(t *testing.T, s script) netip.AddrPort {
+	t.Helper()
+	if !e.tls {
+		return serve(t, s)
+	}
+	config := &tls.Config{Certificates: certificate().pair}
+	return serve(t, func(c net.Conn, _ *bufio.Reader) {
+		tc := tls.Server(c, config)
+		if tc.Handshake() == nil {
+			s(tc, bufio.NewReader(tc))
+			tc.Close()
+		}
+	})
+}
+
+// certificate returns one for 127.0.0.1, made once.
+var certificate = sync.OnceValue(func() (c struct {
+	pair  []tls.Certificate
+	roots *x509.CertPool
+}) {
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	c.pair = s.TLS.Certificates
+	c.roots = x509.NewCertPool()
+	c.roots.AddCert(s.Certificate())
+	return c
+})
+
+func (e engineCase) behaviours(t *testing.T) {
 	for _, tt := range behaviours {
 		for _, calls := range []int{1, 3} {
 			t.Run(fmt.Sprintf("%s/calls=%d", tt.name, calls), func(t *testing.T) {
@@ -331,7 +394,7 @@ func TestServerBehaviours(t *testing.T) {
 				if method == "" {
 					method = "GET"
 				}
-				o := plan(t, to(serve(t, tt.server)), 1, Calls{
+				o := plan(t, to(e.serve(t, tt.server)), 1, Calls{
 					Request: request(t, RequestOptions{Method: method, Host: "test"}), Calls: calls, Burst: tt.burst,
 				})
 				w := tt.one
@@ -341,9 +404,28 @@ func TestServerBehaviours(t *testing.T) {
 				if w.outcome == sampler.ReplyTimeout {
 					o.Streams[0].Timeouts.Reply = 100 * time.Millisecond
 				}
-				w.check(t, do(t, o), calls)
+				w.check(t, do(t, e.on(o)), calls)
 			})
 		}
+	}
+}
+
+// Replies that come as fast as can be, to requests written behind one another.
+func TestQuickBursts(t *testing.T) {
+	t.Parallel()
+	for _, e := range engines {
+		t.Run(e.name, func(t *testing.T) {
+			o := e.on(plan(t, to(e.serve(t, each(plainReply))), 1, Calls{Calls: 40, Burst: 8}))
+			s := &o.Streams[0]
+			s.Process, s.Closed, s.Limit = nil, 16, 500
+			a := do(t, o).All
+			if a.Completed() != 500 || a.Requests != 20000 || a.Replies != 20000 {
+				t.Errorf("outcomes %s, requests %d, replies %d: want 500 ok, 20000 and 20000", outcomes(&a), a.Requests, a.Replies)
+			}
+			if min := a.Times.FirstByte.Min(); min < 0 {
+				t.Errorf("a first byte came %v after its request", min)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"crypto/tls"
 	"fmt"
 	"net/netip"
 	"time"
@@ -26,6 +27,8 @@ type Options struct {
 	Owed        time.Duration // how long after the planned end owed arrivals still start; default Drain
 	StopDrain   time.Duration // how long to wait after Run's context ended; default 5 s, at most Drain
 	Tap         Tap           // sees the bytes of every call; nil measures undisturbed
+
+	portable bool // the net engine, for tests
 }
 
 // A Stream is one logical client of a run. Process or Closed, Target and
@@ -41,6 +44,7 @@ type Stream struct {
 	For           time.Duration // closed model: start none after this; 0 means no limit
 	Target        Target
 	Workload      Workload
+	TLS           *tls.Config  // speak TLS so; nil is in the clear. Its ServerName must be set
 	Pool          int          // connections kept open; an arrival is one session on one of them. 0 opens one an arrival
 	Backlog       int          // arrivals that may wait for a pooled connection; default 65536
 	Sources       []netip.Addr // local addresses, taken in turn; none lets the kernel choose
@@ -205,4 +209,6 @@ type Result struct {
 	User    time.Duration // processor time of the process during the run
 	System  time.Duration
 	Spin    time.Duration // as used
+
+	TLSFailures []TLSFailures // one a stream
 }

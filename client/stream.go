@@ -1,14 +1,10 @@
 package client
 
 import (
-	"fmt"
-	"math/rand/v2"
-	"net/netip"
 	"time"
 
 	"go.uber.org/ratelimit"
 
-	"httpgen/internal/poll"
 	"httpgen/pacer"
 	"httpgen/sampler"
 )
@@ -17,10 +13,7 @@ import (
 type stream struct {
 	*Stream
 	id         int
-	addrs      []poll.Addr
-	addr       int // index of the one that worked last
-	sources    []poll.Addr
-	wildcard   poll.Addr // what --hog binds to without sources
+	addr       int // index of the address that worked last
 	noDelay    bool
 	plannedEnd time.Duration // never if it is not known
 
@@ -50,12 +43,6 @@ type stream struct {
 	backlog ring
 	// replenish is running
 	replenishing bool
-	port         uint16 // next local port of hog
-	walks        bool   // local ports are chosen here, one by one
-	low          uint16 // the range that they come from
-	high         uint16
-	ports        [2]uint16 // next ones at even and odd offsets
-	detour       int       // connections that leave the even ones alone
 }
 
 // newStream makes loop l's part of stream i.
@@ -86,82 +73,10 @@ func newStream(l *loop, i int) (*stream, error) {
 			st.plannedEnd = end
 		}
 	}
-	if err := st.resolve(); err != nil {
-		return nil, err
-	}
 	// A single small request a connection goes out at once anyway.
 	calls, plain := s.Workload.(*Calls)
 	st.noDelay = s.Target.Unix == "" && !(plain && calls.Calls <= 1 && len(calls.Request.bytes) < 1400)
-	st.low, st.high, st.port = firstPort, lastPort, uint16(firstPort+l.id)
-	if low, high := poll.LocalPortRange(); high > low && !st.Hog && st.Target.Unix == "" {
-		st.low, st.high, st.walks = low, high, true
-		// Loops and other processes begin elsewhere: they seldom meet.
-		for i := range st.ports {
-			st.ports[i] = low + uint16(rand.IntN(int(high-low)))&^1 + uint16(i)
-		}
-	}
 	return st, nil
-}
-
-// resolve makes the kernel's forms of all addresses.
-func (st *stream) resolve() error {
-	if st.Target.Unix != "" {
-		a, err := poll.UnixAddr(st.Target.Unix)
-		st.addrs = []poll.Addr{a}
-		return err
-	}
-	for _, ap := range st.Target.Addrs {
-		a, err := poll.TCPAddr(ap)
-		if err != nil {
-			return err
-		}
-		st.addrs = append(st.addrs, a)
-	}
-	for _, ip := range st.Sources {
-		a, err := poll.TCPAddr(netip.AddrPortFrom(ip, 0))
-		if err != nil {
-			return err
-		}
-		if !a.SameFamily(&st.addrs[0]) {
-			return fmt.Errorf("source %v and target %v: want one address family", ip, st.Target.Addrs[0])
-		}
-		if e := local(&a); e != 0 {
-			return fmt.Errorf("source %v: %w", ip, e)
-		}
-		st.sources = append(st.sources, a)
-	}
-	if st.Hog {
-		any := netip.IPv4Unspecified()
-		if st.Target.Addrs[0].Addr().Unmap().Is6() {
-			any = netip.IPv6Unspecified()
-		}
-		var err error
-		st.wildcard, err = poll.TCPAddr(netip.AddrPortFrom(any, 0))
-		return err
-	}
-	return nil
-}
-
-// local says whether a is an address of this machine: 0, or why it is not.
-func local(a *poll.Addr) poll.Errno {
-	fd, e := poll.Socket(a)
-	if e != 0 {
-		return e
-	}
-	defer poll.Close(fd)
-	return poll.Bind(fd, a)
-}
-
-// nextPort returns the local port to try next among those whose offset in the
-// range is even or odd.
-func (st *stream) nextPort(parity int) uint16 {
-	p := st.ports[parity]
-	if st.high-p < 2 {
-		st.ports[parity] = st.low + uint16(parity)
-	} else {
-		st.ports[parity] = p + 2
-	}
-	return p
 }
 
 // more says whether the stream has arrivals left to start at now.
@@ -391,7 +306,7 @@ func (l *loop) nextClosed(st *stream, now time.Duration) (arrival, bool) {
 	return arrival{index: n, intended: now, taken: now}, true
 }
 
-// open implements driver: it opens the pools at a moderate pace and waits until
+// open opens the pools at a moderate pace and waits until
 // each connection stands or has failed.
 func (l *loop) open() error {
 	limiter := ratelimit.New(poolRate)
@@ -436,12 +351,12 @@ const openLimit = 5 * time.Second
 
 // turn handles what became ready while the pools are opened.
 func (l *loop) turn(wait time.Duration) error {
-	n, e := l.poller.Wait(l.events, wait)
-	if e != 0 {
-		return fmt.Errorf("epoll: %w", e)
+	n, _, err := l.io.poll(wait)
+	if err != nil {
+		return err
 	}
 	for i := range n {
-		l.event(&l.events[i])
+		l.io.handle(i)
 	}
 	return nil
 }

@@ -2,11 +2,9 @@ package client
 
 import (
 	"errors"
-	"syscall"
 	"time"
 
 	"httpgen/internal/http1"
-	"httpgen/internal/poll"
 	"httpgen/sampler"
 )
 
@@ -27,14 +25,16 @@ type conn struct {
 	session Session
 	timers  [2]timer // of the phase, and the deadline
 	stream  *stream
-	fd      int    // -1 without a socket
-	gen     uint32 // changes when the socket does: events of an older one are stale
+	fd      int      // of the epoll engine
+	net     *netConn // of the net engine
+	gen     uint32   // changes when the socket does: events of an older one are stale
 	self    int32
 	prev    int32 // idle list
 	next    int32 // idle list or free list
 	addr    int32 // index of the target address in use
 	tries   int32 // addresses tried before this one
 
+	open        bool // has a socket
 	established bool
 	pooled      bool // belongs to a pool
 	inIdle      bool
@@ -71,13 +71,13 @@ func (l *loop) alloc(st *stream) *conn {
 		l.chunks = append(l.chunks, chunk)
 		for i := len(chunk) - 1; i >= 0; i-- {
 			c := &chunk[i]
-			c.self, c.fd, c.next = base+int32(i), -1, l.free
+			c.self, c.next = base+int32(i), l.free
 			l.free = c.self
 		}
 	}
 	c := l.at(l.free)
 	l.free = c.next
-	*c = conn{self: c.self, gen: c.gen + 1, fd: -1, next: none, prev: none, stream: st, addr: int32(st.addr), calls: c.calls[:0]}
+	*c = conn{self: c.self, gen: c.gen + 1, next: none, prev: none, stream: st, addr: int32(st.addr), calls: c.calls[:0]}
 	if cap(c.calls) == 0 {
 		c.calls = c.one[:0]
 	}
@@ -89,6 +89,15 @@ func (l *loop) alloc(st *stream) *conn {
 		}
 	}
 	return c
+}
+
+// sourceIndex returns which of n source addresses c uses: arrivals take them in
+// turn.
+func (c *conn) sourceIndex(n uint64) uint64 {
+	if c.pooled {
+		return uint64(c.self) % n
+	}
+	return c.index % n
 }
 
 func (l *loop) at(i int32) *conn { return &l.chunks[i>>chunkBits][i&(1<<chunkBits-1)] }
@@ -117,161 +126,39 @@ func (l *loop) begin(c *conn, a arrival, now, wait time.Duration) {
 	}
 }
 
-// dial opens a socket for c and starts connecting.
+// dial starts connecting c.
 func (l *loop) dial(c *conn, now time.Duration) {
-	st := c.stream
-	a := &st.addrs[c.addr]
-	fd, e := poll.Socket(a)
-	if e != 0 {
-		l.connectFailed(c, e, now)
+	c.gen++
+	c.open, c.established, c.replies = false, false, 0
+	if class := l.io.dial(c); class != sampler.OK {
+		l.connectFailed(c, class, l.now())
 		return
 	}
-	c.fd = fd
-	c.gen++
-	if st.SendBuffer > 0 {
-		poll.SetSendBuffer(fd, st.SendBuffer)
+	if t := c.stream.Timeouts.Connect; t > 0 {
+		l.arm(c, connectKind, c.opened+t)
 	}
-	if st.ReceiveBuffer > 0 {
-		poll.SetReceiveBuffer(fd, st.ReceiveBuffer)
-	}
-	if st.noDelay {
-		poll.SetNoDelay(fd)
-	}
-	c.established, c.replies = false, 0
+}
+
+// attempt records that c's engine has a socket and is about to connect it.
+func (l *loop) attempt(c *conn) {
+	c.open = true
 	c.opened = l.now()
 	if c.busy && c.tries == 0 {
 		c.started = c.opened
 	}
 	l.started++
-	l.rec.Connecting(st.id, c.warmup, c.opened)
-	if len(st.sources) > 0 || st.Hog {
-		if e := l.bind(c); e != 0 {
-			l.connectFailed(c, e, c.opened)
-			return
-		}
-	}
-	if e := connect(fd, a, st); e != 0 && e != syscall.EINPROGRESS {
-		l.connectFailed(c, e, l.now())
-		return
-	}
-	if e := l.poller.Add(fd, uint64(uint32(c.self))|uint64(c.gen)<<32); e != 0 {
-		l.connectFailed(c, e, l.now())
-		return
-	}
-	if t := st.Timeouts.Connect; t > 0 {
-		l.arm(c, connectKind, c.opened+t)
-	}
-}
-
-const (
-	firstPort = 1024 // hog's range
-	lastPort  = 65535
-)
-
-// bind gives c's socket its local address.
-func (l *loop) bind(c *conn) poll.Errno {
-	st := c.stream
-	src := &st.wildcard
-	if n := uint64(len(st.sources)); n > 0 {
-		src = &st.sources[c.index%n]
-		if c.pooled {
-			src = &st.sources[uint64(c.self)%n]
-		}
-	}
-	if !st.Hog {
-		poll.SetBindNoPort(c.fd)
-		return poll.Bind(c.fd, src)
-	}
-	a := *src
-	for range st.high - st.low + 1 {
-		a.SetPort(st.port)
-		if st.port++; st.port == 0 {
-			st.port = firstPort
-		}
-		if e := poll.Bind(c.fd, &a); e != syscall.EADDRINUSE {
-			return e
-		}
-	}
-	return syscall.EADDRNOTAVAIL
-}
-
-const (
-	// detour is for how many connections the ports at even offsets are left alone
-	// once two in a row were taken.
-	detour = 1024
-)
-
-// walk is how many local ports are tried one by one, at even and odd offsets.
-var walk = [2]int{2, 16}
-
-// connect starts connecting fd. It names the local port where the kernel lets
-// it: the kernel's own search begins anywhere, so that with many ports in use or
-// in TIME_WAIT each connect passes over them, for up to a millisecond. Taken in
-// turn, the next port is nearly always free. As in the kernel, ports at odd
-// offsets are left to those who bind until the others run out.
-func connect(fd int, a *poll.Addr, st *stream) poll.Errno {
-	if !st.walks {
-		return poll.Connect(fd, a)
-	}
-	for parity := range 2 {
-		if parity == 0 && st.detour > 0 {
-			st.detour--
-			continue
-		}
-		for range walk[parity] {
-			p := st.nextPort(parity)
-			if e := poll.SetPortRange(fd, p, p); e != 0 {
-				st.walks = false // before Linux 6.3
-				return poll.Connect(fd, a)
-			}
-			if e := poll.Connect(fd, a); e != syscall.EADDRNOTAVAIL {
-				return e
-			}
-		}
-		if parity == 0 {
-			st.detour = detour
-		}
-	}
-	poll.SetPortRange(fd, 0, 0)
-	return poll.Connect(fd, a)
-}
-
-// classify returns the class of a socket's error.
-func classify(e poll.Errno) sampler.Class {
-	switch e {
-	case syscall.ECONNREFUSED:
-		return sampler.ConnectRefused
-	case syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNABORTED:
-		return sampler.Reset
-	case syscall.ETIMEDOUT:
-		return sampler.SocketTimeout
-	case syscall.EMFILE:
-		return sampler.FDUnavailable
-	case syscall.ENFILE:
-		return sampler.FileTableFull
-	case syscall.EADDRNOTAVAIL, syscall.EADDRINUSE:
-		return sampler.AddressUnavailable
-	case syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.ENETDOWN:
-		return sampler.Unreachable
-	}
-	return sampler.Other
+	l.rec.Connecting(c.stream.id, c.warmup, c.opened)
 }
 
 // connectFailed ends an attempt to connect, and tries the next address of the
 // name when this one refused.
-func (l *loop) connectFailed(c *conn, e poll.Errno, now time.Duration) {
-	st := c.stream
-	class := classify(e)
-	if e == syscall.EAGAIN || e == syscall.ENOENT && st.Target.Unix != "" {
-		// A unix socket whose backlog is full, or that nobody has bound.
-		class = sampler.ConnectRefused
-	}
-	if c.fd >= 0 {
+func (l *loop) connectFailed(c *conn, class sampler.Class, now time.Duration) {
+	if c.open {
 		l.closeConn(c, now)
 	}
-	if class == sampler.ConnectRefused && int(c.tries)+1 < len(st.addrs) {
+	if n := len(c.stream.Target.Addrs); class == sampler.ConnectRefused && int(c.tries)+1 < n {
 		c.tries++
-		c.addr = (c.addr + 1) % int32(len(st.addrs))
+		c.addr = (c.addr + 1) % int32(n)
 		c.retries++
 		l.dial(c, now)
 		return
@@ -279,46 +166,30 @@ func (l *loop) connectFailed(c *conn, e poll.Errno, now time.Duration) {
 	l.fail(c, class, now)
 }
 
-// event handles one ready socket.
-func (l *loop) event(ev *poll.Event) {
-	data := poll.Data(ev)
-	c := l.at(int32(uint32(data)))
-	if c.gen != uint32(data>>32) {
-		return
-	}
-	bits := ev.Events
-	if !c.established {
-		now := l.now()
-		if bits&(poll.Err|poll.Hup) != 0 {
-			if e := poll.SocketError(c.fd); e != 0 {
-				l.connectFailed(c, e, now)
-				return
-			}
-		} else if bits&poll.Out == 0 {
-			return
-		}
-		l.connected(c, now)
-	} else if bits&poll.Out != 0 && c.unsent < len(c.calls) {
-		l.flush(c, l.now())
-	}
-	if c.gen == uint32(data>>32) && bits&(poll.In|poll.RdHup|poll.Hup|poll.Err) != 0 {
-		l.read(c, bits&(poll.RdHup|poll.Hup|poll.Err) != 0)
-	}
-}
-
 // connected goes on with a connection that stands.
-func (l *loop) connected(c *conn, now time.Duration) {
+func (l *loop) connected(c *conn, now time.Duration) { l.established(c, now-c.opened, now) }
+
+// established goes on with a connection that can be used, and took that long
+// to connect.
+func (l *loop) established(c *conn, took, now time.Duration) {
 	st := c.stream
 	c.established = true
 	st.addr = int(c.addr)
 	l.drop(c, 0)
-	l.rec.Connected(st.id, c.warmup, now-c.opened, now)
+	l.rec.Connected(st.id, c.warmup, took, now)
 	if c.busy {
 		l.next(c, nil, now)
 		return
 	}
 	st.opening--
 	l.release(c, now)
+}
+
+// secured goes on with a connection that stands since dialed and whose TLS
+// handshake is done.
+func (l *loop) secured(c *conn, dialed, now time.Duration) {
+	l.rec.Secured(c.stream.id, c.warmup, now-dialed, now)
+	l.established(c, dialed-c.opened, now)
 }
 
 // release gives an established pooled connection to the arrival that has waited
@@ -423,19 +294,19 @@ func (l *loop) flush(c *conn, now time.Duration) {
 				k.started = c.started
 			}
 		}
-		n, e := poll.Write(c.fd, k.req.bytes[c.offset:])
+		n, class := l.io.write(c, k.req.bytes[c.offset:])
 		switch {
-		case e == syscall.EAGAIN:
+		case class == sampler.OK && n == 0: // the rest when there is room
 			if c.timers[0].queue == idle && st.Timeouts.Send > 0 {
 				l.arm(c, sendKind, now+st.Timeouts.Send)
 			}
 			return
-		case e != 0:
+		case class != sampler.OK:
 			// The peer may have answered before it hung up.
 			gen := c.gen
-			l.read(c, true)
+			l.io.drain(c)
 			if c.gen == gen && c.busy {
-				l.fail(c, classify(e), l.now())
+				l.fail(c, class, l.now())
 			}
 			return
 		}
@@ -461,30 +332,10 @@ func (l *loop) flush(c *conn, now time.Duration) {
 	}
 }
 
-// read takes what the peer sent. ending says that it has hung up, so that the
-// end of the stream is read too.
-func (l *loop) read(c *conn, ending bool) {
-	for {
-		n, e := poll.Read(c.fd, l.buf)
-		if e == syscall.EAGAIN {
-			return
-		}
-		now := l.now()
-		switch {
-		case e != 0:
-			l.hungUp(c, classify(e), now)
-			return
-		case n == 0:
-			l.hungUp(c, l.endOfStream(c, now), now)
-			return
-		}
-		l.rec.Bytes(c.stream.id, c.warmup, 0, n)
-		gen := c.gen
-		l.feed(c, l.buf[:n], ending, now)
-		if c.gen != gen || n < len(l.buf) && !ending {
-			return
-		}
-	}
+// received takes what the peer sent. ending says that it has hung up.
+func (l *loop) received(c *conn, b []byte, ending bool, now time.Duration) {
+	l.rec.Bytes(c.stream.id, c.warmup, 0, len(b))
+	l.feed(c, b, ending, now)
 }
 
 // endOfStream returns what the end of the stream makes of c's arrival: it may
@@ -583,8 +434,8 @@ func (l *loop) stray(c *conn, now time.Duration) {
 func (l *loop) replied(c *conn, now time.Duration) {
 	st, p := c.stream, &c.parser
 	k := &c.calls[c.head]
-	if k.sent == 0 {
-		k.sent = k.first
+	if k.sent == 0 || k.sent > k.first {
+		k.sent = k.first // which may be read before the clock is after sending
 	}
 	s := sampler.Sample{
 		Stream: st.id, Warmup: c.warmup, Status: p.Status(), Interim: p.Informational(),
@@ -691,7 +542,7 @@ func (l *loop) endArrival(c *conn, outcome sampler.Class, unfinished bool, now t
 func (l *loop) lose(c *conn, now time.Duration) {
 	st := c.stream
 	opening := !c.established
-	if c.fd >= 0 {
+	if c.open {
 		l.closeConn(c, now)
 	}
 	l.leaveIdle(c)
@@ -710,12 +561,9 @@ func (l *loop) lose(c *conn, now time.Duration) {
 
 // closeConn closes c's socket and records it.
 func (l *loop) closeConn(c *conn, now time.Duration) {
-	if c.stream.CloseReset && c.established {
-		poll.SetReset(c.fd)
-	}
-	poll.Close(c.fd)
+	l.io.hang(c)
 	l.drop(c, 0)
-	c.fd = -1
+	c.open = false
 	c.gen++
 	r := sampler.Conn{
 		Stream: c.stream.id, Warmup: c.warmup, Opened: c.opened, Ended: now, Established: c.established,

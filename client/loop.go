@@ -10,10 +10,9 @@ import (
 )
 
 const (
-	maxStarts = 16       // arrivals started in a row before sockets are looked at
-	chunkBits = 8        // connections are allocated in chunks, which never move
-	readSize  = 64 << 10 // the loop's read buffer
-	poolRate  = 5000     // connections a second at which a loop opens its pools
+	maxStarts = 16   // arrivals started in a row before sockets are looked at
+	chunkBits = 8    // connections are allocated in chunks, which never move
+	poolRate  = 5000 // connections a second at which a loop opens its pools
 )
 
 // A loop is the engine for plain HTTP/1: one goroutine on one thread that owns
@@ -21,15 +20,13 @@ const (
 type loop struct {
 	c       *Client
 	id      int
-	poller  *poll.Poller
+	io      engine
 	rec     *sampler.Recorder
 	streams []stream
 	chunks  [][]conn
 	free    int32 // first unused connection, none if there is none
 	queues  []queue
 	sleep   sleepers
-	events  []poll.Event
-	buf     []byte
 	last    Reply // what a workload is shown; here, so that it does not escape
 
 	epoch     time.Time
@@ -49,11 +46,10 @@ type loop struct {
 	err       error
 }
 
-// newDriver chooses the engine of a loop.
-func newDriver(c *Client, id int) (driver, error) {
+// newLoop returns loop id of a client.
+func newLoop(c *Client, id int) (*loop, error) {
 	l := &loop{
 		c: c, id: id, free: none, nextTimer: never, drainEnd: never,
-		events: make([]poll.Event, 512), buf: make([]byte, readSize),
 	}
 	for i := range c.o.Streams {
 		st, err := newStream(l, i)
@@ -67,16 +63,16 @@ func newDriver(c *Client, id int) (driver, error) {
 		l.queues[i] = newQueue()
 	}
 	l.rec = c.s.Recorder(id, l)
-	return l, nil
+	var err error
+	l.io, err = newEngine(l)
+	return l, err
 }
 
-// prepare implements driver.
-func (l *loop) prepare() (err error) {
-	l.poller, err = poll.New()
-	return err
-}
+// prepare takes what the system has to give before anything starts.
+func (l *loop) prepare() error { return l.io.prepare() }
 
-func (l *loop) wake() { l.poller.Wake() }
+// wake makes run look at the client's cancel flag.
+func (l *loop) wake() { l.io.wake() }
 
 // warm says whether an instant lies in the warm-up. What precedes the schedule
 // does only where there is one.
@@ -88,16 +84,13 @@ func (l *loop) now() time.Duration {
 	return l.clock
 }
 
-// run implements driver.
+// run carries out the schedule that began at epoch and returns when the sending
+// and everything else ended, as offsets from it.
 func (l *loop) run(epoch time.Time) (sending, end time.Duration, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer l.poller.Close()
-	// Without the first the kernel wakes the thread up to 50 us late, and without
-	// the second behind other busy threads; a kernel that refuses is no reason to
-	// stop.
-	poll.SetTimerSlack(time.Nanosecond)
-	poll.SetSlice(100 * time.Microsecond)
+	defer l.io.close()
+	sharpen()
 	l.rebase(epoch)
 	for i := range l.streams {
 		l.pull(&l.streams[i])
@@ -117,9 +110,9 @@ func (l *loop) run(epoch time.Time) (sending, end time.Duration, err error) {
 			break
 		}
 		wait := l.wait(l.now())
-		n, e := l.poller.Wait(l.events, wait)
-		if e != 0 {
-			l.err = fmt.Errorf("epoll: %w", e)
+		n, more, err := l.io.poll(wait)
+		if err != nil {
+			l.err = err
 			break
 		}
 		now = l.now()
@@ -127,7 +120,7 @@ func (l *loop) run(epoch time.Time) (sending, end time.Duration, err error) {
 			l.spun += now - began
 		}
 		for i := range n {
-			l.event(&l.events[i])
+			l.io.handle(i)
 			// What handling the event read from the clock is recent enough to
 			// see that an arrival is due, not to say when it was taken.
 			if !l.behind && l.clock >= l.nextArrival() {
@@ -135,7 +128,7 @@ func (l *loop) run(epoch time.Time) (sending, end time.Duration, err error) {
 			}
 		}
 		now = l.clock
-		if n < len(l.events) && now >= l.nextTimer {
+		if !more && now >= l.nextTimer {
 			l.expire(now)
 		}
 		for len(l.sleep) > 0 && l.sleep[0].at <= now {
@@ -276,7 +269,7 @@ func (l *loop) abandon(now time.Duration) {
 			if c.busy {
 				l.endArrival(c, sampler.OK, true, now)
 			}
-			if c.fd >= 0 {
+			if c.open {
 				l.closeConn(c, now)
 			}
 		}
