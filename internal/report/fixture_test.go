@@ -94,6 +94,7 @@ func overload() *Result {
 		t.Errors.Add(c.name, uint64(i+1)) // 1+2+...+20
 	}
 	t.Errors.Add("reply_timeout", 11185)
+	t.TLSFailures = map[string]uint64{"unknown_authority": 9, "alert_handshake_failure": 4}
 	t.Calls = Calls{Planned: 19400, Replied: 8100, Unanswered: 11295, Unfinished: 5}
 	t.Connections.Attempted, t.Connections.Established, t.Connections.Failed, t.Connections.PeakOpen = 19400, 19383, 17, 1940
 	t.Requests, t.Replies = 19395, 8100

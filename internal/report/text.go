@@ -120,6 +120,13 @@ func outcomeLines(b *strings.Builder, r *Result) {
 	fmt.Fprintf(b, "Arrivals: scheduled %d started %d (%d late) completed %d failed %d unfinished %d shed %d\n",
 		a.Scheduled, a.Started, a.StartedLate, t.Completed, t.Errors.Total, t.Unfinished, a.Shed.Total())
 	countLine(b, "Failed by reason", t.Errors.counts())
+	if len(t.TLSFailures) > 0 {
+		b.WriteString("TLS failures:")
+		for _, reason := range slices.Sorted(maps.Keys(t.TLSFailures)) {
+			fmt.Fprintf(b, " %s %d", reason, t.TLSFailures[reason])
+		}
+		b.WriteByte('\n')
+	}
 	countLine(b, "Shed by cause", a.Shed.counts())
 	if t.LostCalls > 0 {
 		fmt.Fprintf(b, "Lost calls: %d of %d, which their arrival could not make any more\n", t.LostCalls, t.Calls.Planned)

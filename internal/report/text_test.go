@@ -184,6 +184,7 @@ func TestTextBlock(t *testing.T) {
 		{"codes", func(r *Result) { r.Totals.Status.Class2--; r.Totals.Codes = map[string]uint64{"404": 1, "200": 19999} }, "Replies by code: 200=19999 404=1"},
 		{"shed", func(r *Result) { r.Totals.Arrivals.Shed = Shed{Inflight: 2, Stopped: 1} }, "Shed by cause: inflight 2 stopped 1"},
 		{"reasons", func(r *Result) { r.Totals.Errors.Add("tls", 2); r.Totals.Errors.Add("reset", 1) }, "Failed by reason: reset 1 tls 2"},
+		{"TLS failures", func(r *Result) { r.Totals.TLSFailures = map[string]uint64{"not_tls": 2, "alert_internal_error": 1} }, "TLS failures: alert_internal_error 1 not_tls 2"},
 		{"one line a reason", func(r *Result) { r.Verdict = Verdict{Invalid, []Reason{{Code: "c", Message: "a\r\nVerdict: valid"}}} }, "  c: a Verdict: valid"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -201,7 +202,7 @@ func TestTextBlock(t *testing.T) {
 func TestTextQuiet(t *testing.T) {
 	t.Parallel()
 	got := render(t, Text, ordinary())
-	for _, head := range []string{"Stopped:", "Wait ", "Failed by", "Shed by", "Lost calls:", "Retries:", "Replies by code:", "Warm-up:", "Stream", "  >:"} {
+	for _, head := range []string{"Stopped:", "Wait ", "Failed by", "TLS failures:", "Shed by", "Lost calls:", "Retries:", "Replies by code:", "Warm-up:", "Stream", "  >:"} {
 		if strings.Contains(got, "\n"+head) {
 			t.Errorf("a line begins with %q in:\n%s", head, got)
 		}

@@ -19,6 +19,8 @@ type Totals struct {
 	Codes       map[string]uint64 `json:"codes"`       // replies by status, only those seen
 	Errors      Errors            `json:"errors"`      // failed arrivals by reason
 	Bytes       Bytes             `json:"bytes"`       // what went over the wire
+
+	TLSFailures map[string]uint64 `json:"tls_failures,omitempty"` // connections that TLS ended by reason, such as "unknown_authority"; only those seen
 }
 
 // Arrivals counts the intended starts.

@@ -21,6 +21,7 @@ type Options struct {
 	Unix       string   // unix socket to connect to instead of Server and Port
 	Resolve    []string // host:port:address[,address]..., as curl has it; "*" is any host
 	IPv4, IPv6 bool     // use only such addresses of the name
+	TLS        *TLS     // nil: in the clear. The default port is then 443
 
 	Method    string // default GET
 	Header    []client.Header
@@ -68,4 +69,20 @@ type Options struct {
 	MaxHeader     int
 	Expect        *StatusSet // replies that are as expected; nil means all
 	Tap           client.Tap
+
+	// What is asked for instead of URI, at most one of the two.
+	URIs       []string   // in order over all calls
+	URIsFrom   string     // name of the file that they are from, for the report
+	Once       bool       // the run ends with URIs; else they begin again
+	WorkingSet WorkingSet // below URI
 }
+
+// A WorkingSet is httperf's: N files, through which calls go by Step of a file.
+// Their URIs are the digits of their numbers, from /0/0.html to /9/9.html for 100.
+type WorkingSet struct {
+	N    int     // at most MaxWorkingSet; 0 is none
+	Step float64 // 0 to 1
+}
+
+// MaxWorkingSet bounds the files of a working set.
+const MaxWorkingSet = 1_000_000

@@ -55,6 +55,9 @@ func (r *Run) makePlan() error {
 		return fmt.Errorf("warm-up of %v in a run of %v: nothing would be measured", o.Warmup, r.plannedEnd)
 	}
 	p.Header = append(p.Header, r.offer(), r.whereTo())
+	if what := r.whatFor(); what != "" {
+		p.Header = append(p.Header, what)
+	}
 	if o.Process == nil {
 		return nil
 	}

@@ -37,11 +37,17 @@ func (r *Run) result(c *client.Result) *report.Result {
 		res.Run.PlannedSeconds = new((r.plannedEnd - o.Warmup).Seconds())
 	}
 	res.Totals = totals(&c.All.Tally)
-	res.Totals.Connections.PeakOpen = uint64(c.PeakOpen)
-	res.Totals.Connections.MaxBurst = uint64(c.MaxBurst)
 	if o.Warmup > 0 {
 		res.Warmup = new(totals(&c.All.Warmup))
 	}
+	for _, f := range c.TLSFailures {
+		merge(&res.Totals.TLSFailures, f.Main)
+		if o.Warmup > 0 {
+			merge(&res.Warmup.TLSFailures, f.Warmup)
+		}
+	}
+	res.Totals.Connections.PeakOpen = uint64(c.PeakOpen)
+	res.Totals.Connections.MaxBurst = uint64(c.MaxBurst)
 	res.Times = times(&c.All)
 	var sets []*sampler.Window
 	for i := range c.Windows {
@@ -62,6 +68,7 @@ func (r *Run) result(c *client.Result) *report.Result {
 func (r *Run) streamResult(c *client.Result, i int, v sampler.Verdict) report.Stream {
 	t := &c.Streams[i]
 	s := report.Stream{Name: t.Name, Target: r.url(), Verdict: verdict(&v), Totals: totals(&t.Tally), Times: times(t)}
+	s.Totals.TLSFailures = c.TLSFailures[i].Main
 	var sets []*sampler.Window
 	for k := range c.Windows {
 		if w := &c.Windows[k].Streams[i]; !w.Warmup() {
@@ -71,6 +78,16 @@ func (r *Run) streamResult(c *client.Result, i int, v sampler.Verdict) report.St
 	}
 	s.Rates = r.rates(&t.Tally, sets, c)
 	return s
+}
+
+// merge adds counts to another set of them.
+func merge(into *map[string]uint64, counts map[string]uint64) {
+	for name, n := range counts {
+		if *into == nil {
+			*into = map[string]uint64{}
+		}
+		(*into)[name] += n
+	}
 }
 
 func (r *Run) stopReason(stopped bool) string {
@@ -92,7 +109,7 @@ func (r *Run) config(c *client.Result) report.Config {
 		MaxInflight: r.c.MaxInflight(), Loops: o.Workers, SpinSeconds: c.Spin.Seconds(), CatchUp: o.CatchUp.String(),
 		Seed: o.Seed, CloseMode: o.CloseMode, CloseModeUsed: "fin", DrainSeconds: o.Drain.Seconds(),
 		WarmupSeconds: o.Warmup.Seconds(), WindowSeconds: o.Window.Seconds(), BaseWindowSeconds: r.base.Seconds(),
-		Method: o.Method, Engine: "loop", Nofile: r.c.FileLimit(), Process: "closed",
+		Method: o.Method, Engine: r.c.Engine(), Nofile: r.c.FileLimit(), Process: "closed",
 		Target: report.Target{URL: r.url(), Unix: o.Unix},
 		Timeouts: report.Timeouts{
 			ConnectSeconds: bound(r.stream.Timeouts.Connect), SendSeconds: bound(r.stream.Timeouts.Send),
@@ -138,6 +155,9 @@ func bound(d time.Duration) *float64 {
 func (r *Run) url() string {
 	o := r.o
 	o.ServerName = ""
+	if o.TLS != nil {
+		return "https://" + hostHeader(&o) + o.URI
+	}
 	return "http://" + hostHeader(&o) + o.URI
 }
 
@@ -171,6 +191,9 @@ func (r *Run) echo() string {
 	}
 	add("port=%d", o.Port)
 	add("uri=%s", o.URI)
+	if o.TLS != nil {
+		add("ssl")
+	}
 	switch {
 	case o.Process == nil && o.RateText == "":
 	case o.Period:
@@ -195,6 +218,9 @@ func (r *Run) echo() string {
 		add("burst-length=%d", o.Burst)
 	}
 	seconds("runtime", o.Duration)
+	if n := o.WorkingSet.N; n > 0 {
+		add("wset=%d,%.3f", n, o.WorkingSet.Step)
+	}
 	return strings.Join(args, " ")
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"strings"
 	"time"
 
 	"httpgen/client"
@@ -56,17 +57,13 @@ func New(o Options) (*Run, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
 	}
-	r := &Run{o: o, id: newID()}
-	var err error
-	if r.target, err = target(&r.o); err != nil {
+	work, err := o.workload()
+	if err != nil {
 		return nil, err
 	}
-	req, err := client.NewRequest(client.RequestOptions{
-		Method: o.Method, URI: o.URI, Host: hostHeader(&o), NoHost: o.NoHost, HTTP10: o.HTTP10,
-		UserAgent: o.UserAgent, Header: o.Header, Body: o.Body,
-	})
-	if err != nil {
-		return nil, trim(err)
+	r := &Run{o: o, id: newID()}
+	if r.target, err = target(&r.o); err != nil {
+		return nil, err
 	}
 	r.schedule()
 	r.windows()
@@ -74,10 +71,15 @@ func New(o Options) (*Run, error) {
 	r.stream = client.Stream{
 		Process: r.o.Process, PlannedEnd: r.plannedEnd, Seed: o.Seed,
 		Closed: o.Closed, KeepOpen: o.KeepOpen, Target: r.target,
-		Workload: &client.Calls{Request: req, Calls: o.NumCalls, Burst: o.Burst, Pause: o.Pause},
+		Workload: work,
 		Pool:     o.Pool, Backlog: o.Backlog, Sources: o.Sources, Hog: o.Hog,
 		Timeouts:   client.Timeouts{Connect: o.ConnectTimeout, Send: o.Timeout, Reply: o.ReplyTimeout, Deadline: o.Deadline},
 		CloseReset: r.closeReset, SendBuffer: o.SendBuffer, ReceiveBuffer: o.ReceiveBuffer, MaxHeader: o.MaxHeader,
+	}
+	if o.TLS != nil {
+		if r.stream.TLS, err = o.TLS.config(o.Server); err != nil {
+			return nil, err
+		}
 	}
 	if r.stream.Timeouts.Reply > 0 || o.ThinkTimeout > 0 {
 		r.stream.Timeouts.Reply += o.ThinkTimeout
@@ -99,10 +101,13 @@ func New(o Options) (*Run, error) {
 	return r, r.makePlan()
 }
 
-// trim drops the package's name from an error that a user reads.
+// trim drops the packages' names from an error that a user reads.
 func trim(err error) error {
 	if u := errors.Unwrap(err); u != nil {
-		return u
+		err = u
+	}
+	if text, ok := strings.CutPrefix(err.Error(), "http1: "); ok {
+		return errors.New(text)
 	}
 	return err
 }
@@ -110,7 +115,7 @@ func trim(err error) error {
 // fill sets the defaults and checks what concerns single fields.
 func (o *Options) fill() error {
 	o.Server = cmp.Or(o.Server, "localhost")
-	o.Port = cmp.Or(o.Port, 80)
+	o.Port = cmp.Or(o.Port, o.defaultPort())
 	o.URI = cmp.Or(o.URI, "/")
 	o.Method = cmp.Or(o.Method, "GET")
 	o.UserAgent = cmp.Or(o.UserAgent, "httpgen/"+Version)
@@ -139,6 +144,14 @@ func (o *Options) fill() error {
 		return fmt.Errorf("a pool of %d connections with %d calls an arrival: on a pool an arrival is one call; multiply the rate instead", o.Pool, o.NumCalls)
 	case o.KeepOpen && o.NumCalls > 1:
 		return fmt.Errorf("kept-open connections with %d calls an arrival: on kept-open connections an arrival is one call", o.NumCalls)
+	case len(o.URIs) > 0 && o.WorkingSet.N != 0:
+		return fmt.Errorf("a list of URIs and a working set: want one of them")
+	case o.WorkingSet.N < 0 || o.WorkingSet.N > MaxWorkingSet:
+		return fmt.Errorf("working set of %d files: want 1 to %d", o.WorkingSet.N, MaxWorkingSet)
+	case !(o.WorkingSet.Step >= 0 && o.WorkingSet.Step <= 1):
+		return fmt.Errorf("working set with a step of %v of a file: want 0 to 1", o.WorkingSet.Step)
+	case o.Once && len(o.URIs) == 0:
+		return errors.New("once without a list of URIs: want one")
 	case o.Client < 0 || o.Client >= o.Clients:
 		return fmt.Errorf("client %d/%d: want 0/%d to %d/%d", o.Client, o.Clients, o.Clients, o.Clients-1, o.Clients)
 	}
@@ -155,6 +168,14 @@ func (o *Options) fill() error {
 		o.Drain = &d
 	}
 	return nil
+}
+
+// defaultPort returns the port of the scheme.
+func (o *Options) defaultPort() int {
+	if o.TLS != nil {
+		return 443
+	}
+	return 80
 }
 
 // noTimeout is how long the run waits for calls that nothing else bounds.

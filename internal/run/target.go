@@ -98,7 +98,7 @@ func hostHeader(o *Options) string {
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
 	}
-	if o.Port != 80 && o.Unix == "" {
+	if o.Port != o.defaultPort() && o.Unix == "" {
 		return host + ":" + strconv.Itoa(o.Port)
 	}
 	return host
