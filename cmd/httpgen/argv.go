@@ -106,7 +106,8 @@ func newVocabulary(n *kong.Node, classic bool) *vocabulary {
 }
 
 func takesOf(f *kong.Flag) takes {
-	if _, optional := f.Target.Interface().(part); optional {
+	switch f.Target.Interface().(type) {
+	case part, verify:
 		return maybeValue
 	}
 	if f.IsBool() || f.IsCounter() {
@@ -238,7 +239,6 @@ func (v *vocabulary) shortOptions(l *line, text string, args []string) ([]string
 
 // shortHints say what may be meant by short options of other programs.
 var shortHints = map[rune]string{
-	'k': ": " + noTLS,
 	't': ": a timeout is --timeout, and threads are --workers",
 	'L': ": redirects are not followed",
 }

@@ -19,6 +19,7 @@ type grammar struct {
 var groups = []kong.Group{
 	{Key: "load", Title: "Load: how many arrivals, and when"},
 	{Key: "connection", Title: "Connection"},
+	{Key: "tls", Title: "TLS"},
 	{Key: "request", Title: "Request"},
 	{Key: "timeout", Title: "Timeouts (0 is none)"},
 	{Key: "output", Title: "Output"},

@@ -10,11 +10,7 @@ type httperfOption struct {
 	newer   bool   // 0.9.0 does not have it: a prefix that was unique there stays so
 }
 
-const (
-	noTLS      = "TLS is not supported yet"
-	noSessions = "sessions are not supported yet"
-	noURILists = "lists of URIs are not supported yet"
-)
+const noSessions = "sessions are not supported yet"
 
 // httperfOptions are all long options of httperf 0.9.1, by name.
 var httperfOptions = []httperfOption{
@@ -49,27 +45,27 @@ var httperfOptions = []httperfOption{
 	{name: "server-name", takes: aValue},
 	{name: "servers", takes: aValue, refused: "several servers are not supported yet", newer: true},
 	{name: "session-cookies", refused: noSessions},
-	{name: "ssl", refused: noTLS},
-	{name: "ssl-ca-file", takes: aValue, refused: noTLS, newer: true},
-	{name: "ssl-ca-path", takes: aValue, refused: noTLS, newer: true},
-	{name: "ssl-certificate", takes: aValue, refused: noTLS, newer: true},
-	{name: "ssl-ciphers", takes: aValue, refused: noTLS},
-	{name: "ssl-key", takes: aValue, refused: noTLS, newer: true},
-	{name: "ssl-no-reuse", refused: noTLS},
-	{name: "ssl-protocol", takes: aValue, refused: noTLS, newer: true},
-	{name: "ssl-verify", takes: maybeValue, refused: noTLS, newer: true},
+	{name: "ssl"},
+	{name: "ssl-ca-file", takes: aValue, newer: true},
+	{name: "ssl-ca-path", takes: aValue, newer: true},
+	{name: "ssl-certificate", takes: aValue, newer: true},
+	{name: "ssl-ciphers", takes: aValue},
+	{name: "ssl-key", takes: aValue, newer: true},
+	{name: "ssl-no-reuse"},
+	{name: "ssl-protocol", takes: aValue, newer: true},
+	{name: "ssl-verify", takes: maybeValue, newer: true},
 	{name: "think-timeout", takes: aValue},
 	{name: "timeout", takes: aValue},
-	{name: "tls-server-name", takes: aValue, refused: noTLS, newer: true},
+	{name: "tls-server-name", takes: aValue, newer: true},
 	{name: "uri", takes: aValue},
 	{name: "use-timer-cache", ignored: true, newer: true},
 	{name: "verbose"},
 	{name: "version"},
-	{name: "wlog", takes: aValue, refused: noURILists},
+	{name: "wlog", takes: aValue},
 	{name: "wsess", takes: aValue, refused: noSessions},
 	{name: "wsesslog", takes: aValue, refused: noSessions},
 	{name: "wsesspage", takes: aValue, refused: noSessions},
-	{name: "wset", takes: aValue, refused: noURILists},
+	{name: "wset", takes: aValue},
 }
 
 // httperfShort are the short options that mean something else to httperf. They

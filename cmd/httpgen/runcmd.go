@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -16,7 +17,7 @@ import (
 
 // runCmd is the command run. A field left zero was not given.
 type runCmd struct {
-	URL string `arg:"" optional:"" name:"URL" help:"Where the load goes: http://HOST[:PORT][/PATH][?QUERY]. --server, --port and --uri say the same."`
+	URL string `arg:"" optional:"" name:"URL" help:"Where the load goes: http://HOST[:PORT][/PATH][?QUERY], or https. --server, --port and --uri say the same."`
 
 	Rate        rate     `group:"load" short:"r" aliases:"R" lastwins:"pace" placeholder:"RATE" help:"Arrivals per second: 2000, 2000/s, 6000/1m, 0.5; poisson:500; uniform:5ms,15ms; a ramp 100..5000@60s; steps 100:10s,200:10s; trace:FILE (a line an arrival, seconds from the start). An arrival is a new connection with --num-calls calls, or one call with --connections. 0, or no rate at all, starts each arrival when the one before has ended. Also -R."`
 	Period      period   `group:"load" lastwins:"pace" placeholder:"PERIOD" help:"Seconds from one arrival to the next, instead of --rate: T or dT (fixed), eT (exponential), uMIN,MAX (uniform), vT1,D1,T2,D2,... (T1 for D1 seconds, then T2, in a cycle)."`
@@ -46,7 +47,23 @@ type runCmd struct {
 	SendBuffer     size     `group:"connection" placeholder:"SIZE" help:"Send buffer of a socket in bytes, or 64KiB, 1MB; the default is left to the system (httperf: 4096)."`
 	RecvBuffer     size     `group:"connection" placeholder:"SIZE" help:"Receive buffer of a socket; the default is left to the system (httperf: 16384)."`
 
+	SSL           bool       `group:"tls" name:"ssl" help:"Speak TLS; the default port is then 443. A URL with https says the same, and so does every option below."`
+	Insecure      bool       `group:"tls" short:"k" help:"Believe any certificate. httperf does so by default, this program verifies."`
+	SSLVerify     verify     `group:"tls" name:"ssl-verify" help:"Verify the server's certificate: yes, the default, or =no."`
+	CACert        string     `group:"tls" name:"cacert" aliases:"ssl-ca-file" placeholder:"FILE" help:"Roots in PEM, instead of the system's. Also --ssl-ca-file."`
+	SSLCAPath     string     `group:"tls" name:"ssl-ca-path" placeholder:"DIR" help:"A folder of such files."`
+	Cert          string     `group:"tls" aliases:"ssl-certificate" placeholder:"FILE" help:"Our own certificate in PEM. Also --ssl-certificate."`
+	Key           string     `group:"tls" aliases:"ssl-key" placeholder:"FILE" help:"Its key; default the same file. Also --ssl-key."`
+	TLSServerName string     `group:"tls" name:"tls-server-name" placeholder:"NAME" help:"Name to ask for (SNI) and to verify; default the server's."`
+	TLSMin        tlsVersion `group:"tls" name:"tls-min" placeholder:"VERSION" help:"Lowest version: 1.0, 1.1, 1.2 or 1.3; default 1.2."`
+	TLSMax        tlsVersion `group:"tls" name:"tls-max" placeholder:"VERSION" help:"Highest version; default 1.3."`
+	SSLProtocol   tlsVersion `group:"tls" name:"ssl-protocol" placeholder:"NAME" help:"Exactly this version: TLSv1.0 to TLSv1.3, or auto. SSLv2 and SSLv3 are refused."`
+	SSLCiphers    string     `group:"tls" name:"ssl-ciphers" placeholder:"LIST" help:"Cipher suites up to TLS 1.2 by OpenSSL's names, separated by colons."`
+	SSLNoReuse    bool       `group:"tls" name:"ssl-no-reuse" help:"A full handshake for every connection: no session is resumed."`
+
 	URI            string        `group:"request" name:"uri" placeholder:"URI" help:"What is asked for, sent as it is; default /."`
+	WLog           uriList       `group:"request" name:"wlog" placeholder:"y|n,FILE" help:"Ask for the URIs of FILE in order, one with each call: y begins again after the last, n ends the run with it. One a line, or ended by NULs as httperf wants it."`
+	WSet           workingSet    `group:"request" name:"wset" placeholder:"N,X" help:"Ask for a working set of N files: X, from 0 to 1, is the part of a file that each call moves on by. The URIs are --uri and the digits of the number: /0/0.html to /9/9.html for 100. --client I/N takes every N-th from I."`
 	Method         string        `group:"request" short:"X" aliases:"m" placeholder:"NAME" help:"Method; default GET, or POST with a body. Also -m."`
 	Header         []header      `group:"request" short:"H" sep:"none" placeholder:"'NAME: VALUE'" help:"Header field to send. May be repeated."`
 	AddHeader      []addedHeader `group:"request" sep:"none" placeholder:"LINES" help:"Header lines as httperf has them: \\n ends a line (CR LF); \\r, \\a (LF), \\\\ and octal bytes. May be repeated."`
@@ -86,7 +103,7 @@ type runCmd struct {
 
 // Help implements kong.HelpProvider.
 func (*runCmd) Help() string {
-	return `All options of httperf are known, and may be shortened as long as they are unique among httperf's; those for TLS, sessions and lists of URIs are refused for now. The result goes to standard output, the plan, a line for each window and warnings to standard error. The first SIGINT or SIGTERM stops the run and prints what was measured, the second ends the program at once.
+	return `All options of httperf are known, and may be shortened as long as they are unique among httperf's; those for sessions are refused for now. The result goes to standard output, the plan, a line for each window and warnings to standard error. The first SIGINT or SIGTERM stops the run and prints what was measured, the second ends the program at once.
 
 Exit codes: 0 done; 1 internal or I/O error; 2 usage; 3 the target never answered; 4 the verdict is invalid; 130 or 143 ended by SIGINT or SIGTERM.`
 }
@@ -109,6 +126,7 @@ func (c *runCmd) options(p *program, now time.Time, lookup lookupFunc) (run.Opti
 		Spin: time.Duration(c.Spin), CatchUp: c.CatchUp.CatchUp, CloseMode: c.CloseMode, Hog: c.Hog,
 		SendBuffer: int(c.SendBuffer), ReceiveBuffer: int(c.RecvBuffer), MaxHeader: int(c.MaxHeaderBytes),
 		Expect: c.ExpectStatus.StatusSet,
+		URIs:   c.WLog.uris, URIsFrom: c.WLog.file, Once: c.WLog.once, WorkingSet: run.WorkingSet(c.WSet),
 	}
 	var warnings []string
 	if !o.Start.IsZero() && o.Start.Before(now) {
@@ -116,6 +134,12 @@ func (c *runCmd) options(p *program, now time.Time, lookup lookupFunc) (run.Opti
 	}
 	if err := c.target(&o); err != nil {
 		return o, nil, err
+	}
+	switch {
+	case c.WLog.file != "" && c.WSet.N > 0:
+		return o, nil, errors.New("--wlog and --wset: want one of them")
+	case c.WLog.file != "" && o.URI != "" && o.URI != "/":
+		warnings = append(warnings, fmt.Sprintf("--wlog: %s is not asked for, the list has all URIs", o.URI))
 	}
 	more, err := c.request(&o)
 	if err != nil {
@@ -138,13 +162,20 @@ func (c *runCmd) options(p *program, now time.Time, lookup lookupFunc) (run.Opti
 // target puts the URL beside --server, --port and --uri, which may repeat what
 // it says.
 func (c *runCmd) target(o *run.Options) error {
-	if c.URL == "" {
-		return nil
+	var err error
+	if o.TLS, err = c.tls(); err != nil || c.URL == "" {
+		return err
 	}
-	server, port, uri, err := splitURL(c.URL)
+	server, port, uri, secure, err := splitURL(c.URL)
 	switch {
 	case err != nil:
 		return err
+	case secure && o.TLS == nil:
+		o.TLS = &run.TLS{}
+	case !secure && o.TLS != nil:
+		return fmt.Errorf("URL %s: TLS was asked for, want https", c.URL)
+	}
+	switch {
 	case c.Server != "" && !strings.EqualFold(strings.Trim(c.Server, "[]"), server):
 		return fmt.Errorf("--server %s: the URL says %s, want one of them", c.Server, server)
 	case c.Port != 0 && int(c.Port) != port:
@@ -156,29 +187,45 @@ func (c *runCmd) target(o *run.Options) error {
 	return nil
 }
 
+// tls returns what the flags say about TLS, nil when none does.
+func (c *runCmd) tls() (*run.TLS, error) {
+	if c.SSLProtocol != 0 && (c.TLSMin != 0 || c.TLSMax != 0) {
+		return nil, errors.New("--ssl-protocol and --tls-min or --tls-max: want one of them")
+	}
+	t := &run.TLS{
+		Insecure: c.Insecure || c.SSLVerify.no, CAFile: c.CACert, CAPath: c.SSLCAPath, CertFile: c.Cert, KeyFile: c.Key,
+		ServerName: c.TLSServerName, Min: cmp.Or(c.SSLProtocol, c.TLSMin).number(), Max: cmp.Or(c.SSLProtocol, c.TLSMax).number(),
+		Ciphers: c.SSLCiphers, NoReuse: c.SSLNoReuse,
+	}
+	if asked := c.SSL || c.SSLVerify.given || cmp.Or(c.SSLProtocol, c.TLSMin, c.TLSMax) != 0; !asked && *t == (run.TLS{}) {
+		return nil, nil
+	}
+	return t, nil
+}
+
 // splitURL takes a URL apart. The URI is what it has behind the host, as it is
 // written.
-func splitURL(s string) (server string, port int, uri string, err error) {
-	const want = "want http://HOST[:PORT][/PATH]"
+func splitURL(s string) (server string, port int, uri string, secure bool, err error) {
+	const want = "want http://HOST[:PORT][/PATH] or https://..."
 	u, err := url.Parse(s)
 	switch {
 	case err != nil && strings.Contains(s, "@"):
 		// The text may hold a password.
-		return "", 0, "", fmt.Errorf("the URL is not valid: %s", want)
+		return "", 0, "", false, fmt.Errorf("the URL is not valid: %s", want)
 	case err != nil:
-		return "", 0, "", fmt.Errorf("URL %q: %s", s, want)
-	case u.Scheme == "https":
-		return "", 0, "", fmt.Errorf("URL %s: %s", u.Redacted(), noTLS)
+		return "", 0, "", false, fmt.Errorf("URL %q: %s", s, want)
 	case u.User != nil:
-		return "", 0, "", fmt.Errorf("URL %s: a user in it is not sent, use -H 'Authorization: ...'", u.Redacted())
-	case u.Scheme != "http" || u.Hostname() == "":
-		return "", 0, "", fmt.Errorf("URL %q: %s (the commands are run, serve, schema and version, and come first)", s, want)
+		return "", 0, "", false, fmt.Errorf("URL %s: a user in it is not sent, use -H 'Authorization: ...'", u.Redacted())
+	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		return "", 0, "", false, fmt.Errorf("URL %q: %s (the commands are run, serve, schema and version, and come first)", s, want)
 	}
-	port = 80
+	if port = 80; u.Scheme == "https" {
+		port, secure = 443, true
+	}
 	if text := u.Port(); text != "" {
 		n, err := strconv.ParseUint(text, 10, 16)
 		if err != nil || n == 0 {
-			return "", 0, "", fmt.Errorf("URL %q: port %s: want 1 to 65535", s, text)
+			return "", 0, "", false, fmt.Errorf("URL %q: port %s: want 1 to 65535", s, text)
 		}
 		port = int(n)
 	}
@@ -191,7 +238,7 @@ func splitURL(s string) (server string, port int, uri string, err error) {
 	if uri[0] == '?' {
 		uri = "/" + uri
 	}
-	return u.Hostname(), port, uri, nil
+	return u.Hostname(), port, uri, secure, nil
 }
 
 // request fills in the method, the header and the body.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/tls"
 	"errors"
 	"net/netip"
 	"os"
@@ -64,6 +65,16 @@ func TestRunOptions(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "body")
 	if err := os.WriteFile(file, []byte("from a file"), 0o600); err != nil {
 		t.Fatal(err)
+	}
+	list := filepath.Join(filepath.Dir(file), "list")
+	if err := os.WriteFile(list, []byte("/a\n\n/b?c\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	secured := func(o *run.Options) any {
+		if o.TLS == nil {
+			return "in the clear"
+		}
+		return *o.TLS
 	}
 	constant := func(n uint64) pacer.Process { return pacer.Constant{N: n, Per: time.Second} }
 	addrs := func(list ...string) []netip.Addr {
@@ -151,6 +162,39 @@ func TestRunOptions(t *testing.T) {
 		{[]string{"--max-header-bytes", "1000"}, func(o *run.Options) any { return o.MaxHeader }, 1000},
 		{[]string{"--expect-status", "2xx"}, func(o *run.Options) any { return []bool{o.Expect.Has(204), o.Expect.Has(304)} }, []bool{true, false}},
 		{nil, func(o *run.Options) any { return o.Expect == nil }, true},
+		{[]string{"--wlog", "y," + list}, func(o *run.Options) any { return []any{o.URIs, o.URIsFrom, o.Once} }, []any{[]string{"/a", "/b?c"}, list, false}},
+		{[]string{"--wlog", "n," + list}, func(o *run.Options) any { return []any{o.URIs, o.URIsFrom, o.Once} }, []any{[]string{"/a", "/b?c"}, list, true}},
+		{[]string{"--wset", "1k,.25"}, func(o *run.Options) any { return o.WorkingSet }, run.WorkingSet{N: 1000, Step: .25}},
+		{nil, func(o *run.Options) any { return o.TLS == nil }, true},
+		{[]string{"http://h.test/"}, func(o *run.Options) any { return o.TLS == nil }, true},
+		{[]string{"https://h.test/a"}, func(o *run.Options) any { return []any{*o.TLS, o.Port, o.URI} }, []any{run.TLS{}, 443, "/a"}},
+		{[]string{"HTTPS://h.test:444"}, func(o *run.Options) any { return []any{*o.TLS, o.Port, o.URI} }, []any{run.TLS{}, 444, "/"}},
+		{[]string{"https://h.test/", "--port", "443"}, func(o *run.Options) any { return o.Port }, 443},
+		{[]string{"https://h.test/", "--ssl"}, secured, run.TLS{}},
+		// Each alone asks for TLS.
+		{[]string{"--ssl"}, secured, run.TLS{}},
+		{[]string{"--ssl-verify"}, secured, run.TLS{}},
+		{[]string{"--ssl-verify=yes"}, secured, run.TLS{}},
+		{[]string{"--ssl-verify=no"}, secured, run.TLS{Insecure: true}},
+		{[]string{"--insecure"}, secured, run.TLS{Insecure: true}},
+		{[]string{"-k"}, secured, run.TLS{Insecure: true}},
+		{[]string{"https://h.test/", "-k"}, secured, run.TLS{Insecure: true}},
+		{[]string{"--cacert", "a"}, secured, run.TLS{CAFile: "a"}},
+		{[]string{"--ssl-ca-file", "a"}, secured, run.TLS{CAFile: "a"}},
+		{[]string{"--ssl-ca-path", "a"}, secured, run.TLS{CAPath: "a"}},
+		{[]string{"--cert", "a"}, secured, run.TLS{CertFile: "a"}},
+		{[]string{"--ssl-certificate", "a"}, secured, run.TLS{CertFile: "a"}},
+		{[]string{"--key", "a"}, secured, run.TLS{KeyFile: "a"}},
+		{[]string{"--ssl-key", "a"}, secured, run.TLS{KeyFile: "a"}},
+		{[]string{"--tls-server-name", "n.test"}, secured, run.TLS{ServerName: "n.test"}},
+		{[]string{"--tls-min", "1.0"}, secured, run.TLS{Min: tls.VersionTLS10}},
+		{[]string{"--tls-max", "1.2"}, secured, run.TLS{Max: tls.VersionTLS12}},
+		{[]string{"--tls-min", "1.2", "--tls-max", "1.3"}, secured, run.TLS{Min: tls.VersionTLS12, Max: tls.VersionTLS13}},
+		{[]string{"--tls-min", "auto"}, secured, run.TLS{}},
+		{[]string{"--ssl-protocol", "TLSv1.2"}, secured, run.TLS{Min: tls.VersionTLS12, Max: tls.VersionTLS12}},
+		{[]string{"--ssl-protocol", "auto"}, secured, run.TLS{}},
+		{[]string{"--ssl-ciphers", "a:b"}, secured, run.TLS{Ciphers: "a:b"}},
+		{[]string{"--ssl-no-reuse"}, secured, run.TLS{NoReuse: true}},
 	} {
 		for _, arg := range tt.args {
 			name, _, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
@@ -238,6 +282,10 @@ func TestWarnings(t *testing.T) {
 		{[]string{"--add-header", "X: y"}, "--add-header: "},
 		{[]string{"--start-at", "2030-01-02T03:04:04Z"}, "--start-at: 2030-01-02T03:04:04Z is over"},
 		{[]string{"--start-at", "2030-01-02T03:04:06Z"}, ""},
+		{[]string{"http://h.test/", "--wlog", "y,testdata/bad.list"}, ""},
+		{[]string{"http://h.test/x", "--wlog", "y,testdata/bad.list"}, "--wlog: /x is not asked for"},
+		{[]string{"--uri", "/x", "--wlog", "y,testdata/bad.list"}, "--wlog: /x is not asked for"},
+		{[]string{"--uri", "/x", "--wset", "5,1"}, ""},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
 			t.Parallel()

@@ -330,6 +330,7 @@ func tally(r *report.Result) string {
 		{"connect_refused", e.ConnectRefused},
 		{"reset", e.Reset},
 		{"closed_early", e.ClosedEarly},
+		{"tls", e.TLS},
 		{"protocol", e.Protocol},
 		{"unexpected_status", e.UnexpectedStatus},
 	} {

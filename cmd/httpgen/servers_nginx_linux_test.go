@@ -57,12 +57,13 @@ type logged struct {
 // An entry is a line of nginx's log.
 type entry struct {
 	Agent, Method, URI, Protocol, Status, Host string
+	TLS, Cipher, Name, Reused                  string // only where TLS is spoken
 	Connection, Length, Sent                   uint64
 }
 
 // agree carries out the runs, stops the server, and holds its log against the
-// results.
-func (s *realServer) agree(t *testing.T, runs []logged) {
+// results. It returns the log by the names of the runs.
+func (s *realServer) agree(t *testing.T, runs []logged) map[string][]entry {
 	t.Helper()
 	results := make([]*report.Result, len(runs))
 	t.Run("load", func(t *testing.T) {
@@ -89,6 +90,7 @@ func (s *realServer) agree(t *testing.T, runs []logged) {
 			compare(t, entries[tt.name], results[i], s.fill(t, host))
 		})
 	}
+	return entries
 }
 
 // log returns the lines of nginx's log by user agent.

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"crypto/tls"
 	"encoding"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,6 +116,15 @@ func TestValues(t *testing.T) {
 		{"10ms", target.Constant(10 * time.Millisecond)}, {"exp:10ms", target.Exponential(10 * time.Millisecond)}, {"fast", nil},
 	})
 	testValues(t, "freeze", func(f freeze) any { return f }, []valueTest{{"1s@2s", freeze{Length: time.Second, At: 2 * time.Second}}, {"1s", nil}})
+	testValues(t, "tls version", func(v tlsVersion) any { return v.number() }, []valueTest{
+		{"auto", uint16(0)}, {"TLSv1", uint16(tls.VersionTLS10)}, {"TLSv1.0", uint16(tls.VersionTLS10)}, {"tlsv1.1", uint16(tls.VersionTLS11)},
+		{"TLSv1.2", uint16(tls.VersionTLS12)}, {"1.2", uint16(tls.VersionTLS12)}, {"TLSv1.3", uint16(tls.VersionTLS13)}, {"1.3", uint16(tls.VersionTLS13)},
+		{"", nil}, {"SSLv2", nil}, {"SSLv3", nil}, {"sslv3", nil}, {"2", nil}, {"3", nil}, {"1.4", nil}, {"TLS", nil}, {"all", nil},
+	})
+	testValues(t, "wset", func(w workingSet) any { return w }, []valueTest{
+		{"10,0", workingSet{N: 10}}, {"1,1", workingSet{N: 1, Step: 1}}, {"1000000,0.25", workingSet{N: 1e6, Step: .25}}, {"1M,.1", workingSet{N: 1e6, Step: .1}},
+		{"", nil}, {"10", nil}, {"10,", nil}, {",1", nil}, {"0,1", nil}, {"1000001,1", nil}, {"-1,1", nil}, {"1.5,1", nil}, {"10,1.000001", nil}, {"10,-1", nil}, {"10,NaN", nil}, {"10,1,1", nil},
+	})
 	testValues(t, "overload", func(o overload) any { return o.Overload }, []valueTest{{"reset", target.Reset}, {"accept", target.AcceptLate}, {"x", nil}})
 }
 
@@ -128,6 +140,70 @@ func TestBody(t *testing.T) {
 		{"@-", nil}, {"@", nil}, {"@" + file + "x", nil},
 	})
 	testValues(t, "data-file", func(b bodyFile) any { return b }, []valueTest{{file, bodyFile{[]byte("a\nb\n"), true}}, {"-", nil}, {"", nil}})
+}
+
+func TestURIList(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, tt := range []struct {
+		name, content string
+		want          []string // nil for an error
+	}{
+		{"lines", "/a\n/b\n", []string{"/a", "/b"}},
+		{"no end of the last line", "/a\n/b", []string{"/a", "/b"}},
+		{"blank lines", "\n/a\n\n \t\n/b\n\n", []string{"/a", "/b"}},
+		{"lines of other systems", "/a\r\n\r\n/b\r\n", []string{"/a", "/b"}},
+		{"NULs", "/a\x00/b\x00", []string{"/a", "/b"}},
+		{"one NUL", "/a\x00", []string{"/a"}},
+		{"NULs and a last line end", "/a\x00/b\x00\n", []string{"/a", "/b"}},
+		{"a line end within NULs", "/a\n/b\x00/c\x00", []string{"/a\n/b", "/c"}},
+		{"the same again", "/a\n/a\n", []string{"/a", "/a"}},
+		{"empty", "", nil},
+		{"blank", "\n\n", nil},
+		{"only NULs", "\x00\x00", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(dir, tt.name)
+			if err := os.WriteFile(file, []byte(tt.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var l uriList
+			err := l.UnmarshalText([]byte("n," + file))
+			if (err != nil) != (tt.want == nil) || err != nil && !strings.Contains(err.Error(), file) {
+				t.Fatalf("error %v; want one with the file: %v", err, tt.want == nil)
+			}
+			if !slices.Equal(l.uris, tt.want) {
+				t.Errorf("have %q, want %q", l.uris, tt.want)
+			}
+		})
+	}
+}
+
+// The value is optional, so it is kong that gives it.
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		args string
+		want verify
+	}{
+		{"", verify{}},
+		{"--ssl-verify", verify{given: true}},
+		{"--ssl-verify=yes", verify{given: true}},
+		{"--ssl-verify=YES", verify{given: true}},
+		{"--ssl-verify=no", verify{given: true, no: true}},
+		{"--ssl-verify=0", verify{given: true, no: true}},
+		{"--ssl-verify=no --ssl-verify", verify{given: true}},
+		{"--ssl-verify --rate 5", verify{given: true}},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			t.Parallel()
+			g, _ := parsed(t, append([]string{"httpgen"}, strings.Fields(tt.args)...)...)
+			if g.Run.SSLVerify != tt.want {
+				t.Errorf("have %+v, want %+v", g.Run.SSLVerify, tt.want)
+			}
+		})
+	}
 }
 
 // The warning of --add-header reaches the user.
