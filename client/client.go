@@ -150,6 +150,7 @@ func (c *Client) Run(ctx context.Context) (*Result, error) {
 	for i := range n {
 		r.Sending = max(r.Sending, sending[i])
 		r.Total = max(r.Total, total[i])
+		r.Stalled = r.Stalled || c.loops[i].stalled
 	}
 	r.Stopped = c.cancel.Load()
 	r.Result = c.s.Snapshot()

@@ -499,6 +499,25 @@ func TestOneCallTakesNoLongerThanTheRun(t *testing.T) {
 	}
 }
 
+func TestClosedModelIsGivenUpWhenAllCallersWait(t *testing.T) {
+	t.Parallel()
+	var n atomic.Int64
+	addr := serve(t, func(c net.Conn, r *bufio.Reader) {
+		if n.Add(1) <= 3 {
+			each(plainReply)(c, r)
+		}
+		silent(c, r)
+	})
+	o := plan(t, to(addr), 1, Calls{})
+	o.Drain = 200 * time.Millisecond
+	s := &o.Streams[0]
+	s.Process, s.Closed, s.Limit, s.Timeouts = nil, 2, 100, Timeouts{}
+	r := do(t, o)
+	if a := &r.All; !r.Stalled || a.Completed() != 3 || a.Unfinished != 2 || a.Scheduled != 5 {
+		t.Errorf("stalled %v, outcomes %s, unfinished %d of %d: want true, 3 ok, 2 of 5", r.Stalled, outcomes(a), a.Unfinished, a.Scheduled)
+	}
+}
+
 func TestClosedModelGoesOnAfterFailures(t *testing.T) {
 	t.Parallel()
 	for _, keep := range []bool{true, false} {

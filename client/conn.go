@@ -113,6 +113,7 @@ func (l *loop) recycle(c *conn) {
 func (l *loop) begin(c *conn, a arrival, now, wait time.Duration) {
 	st := c.stream
 	c.busy = true
+	l.progress = now
 	c.warmup = l.warm(a.intended)
 	c.index, c.intended, c.started = a.index, a.intended, now
 	c.outcome, c.replied = sampler.OK, 0
@@ -452,6 +453,7 @@ func (l *loop) replied(c *conn, now time.Duration) {
 	}
 	c.replies++
 	c.replied++
+	l.progress = now
 	l.drop(c, 0)
 	c.head++
 	if c.head < len(c.calls) {

@@ -37,6 +37,8 @@ type loop struct {
 	started   int           // connections opened in this pass
 	stopped   bool
 	stopAt    time.Duration
+	progress  time.Duration // when a call was started or answered last
+	stalled   bool          // a closed model was given up
 	sentAll   bool          // nothing is left to start
 	drainEnd  time.Duration // when waiting ends
 	sending   time.Duration // when sending ended
@@ -188,7 +190,7 @@ func (l *loop) wait(now time.Duration) time.Duration {
 	}
 	for i := range l.streams {
 		if st := &l.streams[i]; st.slots > 0 && !l.sentAll {
-			until = min(until, st.plannedEnd)
+			until = min(until, st.plannedEnd, l.stuckAt())
 		}
 	}
 	// A loop that waits for nothing still looks up now and then.
@@ -199,13 +201,19 @@ func (l *loop) wait(now time.Duration) time.Duration {
 func (l *loop) finished(now time.Duration) bool {
 	if !l.sentAll {
 		for i := range l.streams {
-			if l.more(&l.streams[i], now) {
+			if l.more(&l.streams[i], now) && now < l.stuckAt() {
 				return false
 			}
 		}
 		l.sentAll = true
+		if l.stalled = now >= l.stuckAt(); l.stalled {
+			l.stop(now)
+		}
 		l.endSending(now)
-		if !l.stopped {
+		switch {
+		case l.stalled:
+			l.drainEnd = now
+		case !l.stopped:
 			l.drainEnd = now + l.c.o.Drain
 		}
 	}
@@ -213,6 +221,18 @@ func (l *loop) finished(now time.Duration) bool {
 		return now >= l.drainEnd
 	}
 	return true
+}
+
+// stuckAt returns when a closed model that only a count ends is given up: its
+// callers all wait, nothing bounds their calls, and nothing has started or been
+// answered for the length of the drain.
+func (l *loop) stuckAt() time.Duration {
+	for i := range l.streams {
+		if st := &l.streams[i]; st.slots == 0 || st.restart > 0 || st.plannedEnd != never {
+			return never
+		}
+	}
+	return l.progress + l.c.o.Drain
 }
 
 // endSending notes when sending ended: with the plan where there is one, else

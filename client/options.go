@@ -206,6 +206,7 @@ type Result struct {
 	Sending time.Duration // from then to the end of sending: the planned end, or the stop
 	Total   time.Duration // from then to the end of the last connection
 	Stopped bool          // the context ended the run
+	Stalled bool          // a closed model was given up: its callers waited for ever
 	User    time.Duration // processor time of the process during the run
 	System  time.Duration
 	Spin    time.Duration // as used

@@ -22,7 +22,7 @@ func (r *Run) result(c *client.Result) *report.Result {
 		Tool:   report.Tool{Name: "httpgen", Version: Version, Go: runtime.Version(), OS: runtime.GOOS, Kernel: kernel(), CPUs: runtime.NumCPU()},
 		Run: report.Run{
 			ID: r.id, Argv: report.Redact(o.Argv), Echo: r.echo(), StartedAt: c.Started.UTC(), EpochUnixNanos: c.Started.UnixNano(),
-			StopReason: r.stopReason(c.Stopped), Complete: !c.Stopped,
+			StopReason: r.stopReason(c), Complete: !c.Stopped && !c.Stalled,
 			SendingSeconds: (c.Sending - o.Warmup).Seconds(), TotalSeconds: (c.Total - o.Warmup).Seconds(),
 		},
 		Config:  r.config(c),
@@ -90,10 +90,12 @@ func merge(into *map[string]uint64, counts map[string]uint64) {
 	}
 }
 
-func (r *Run) stopReason(stopped bool) string {
+func (r *Run) stopReason(c *client.Result) string {
 	switch {
-	case stopped:
+	case c.Stopped:
 		return "signal"
+	case c.Stalled:
+		return "stalled"
 	case r.o.NumConns > 0 && (r.o.Duration == 0 || r.plannedEnd < r.o.Duration):
 		return "count"
 	case r.o.Duration > 0:

@@ -125,6 +125,9 @@ func (o *Options) fill() error {
 	o.CloseMode = cmp.Or(o.CloseMode, "auto")
 	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, o.Timeout)
 	o.ReplyTimeout = cmp.Or(o.ReplyTimeout, o.Timeout)
+	// Clients that run together draw different arrivals from one seed; client 0
+	// draws what it draws alone.
+	o.Seed ^= uint64(o.Client) << 32
 	if o.Process == nil && o.Closed == 0 {
 		o.Closed = 1 // httperf's sequential mode
 	}

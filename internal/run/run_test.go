@@ -109,6 +109,25 @@ func TestResultOfAClosedRun(t *testing.T) {
 	}
 }
 
+func TestClientsDrawDifferentArrivals(t *testing.T) {
+	t.Parallel()
+	draw := func(o Options) string {
+		o.Server, o.NumConns, o.Process = "127.0.0.1", 5, parse(t, "poisson:100")
+		r := planned(t, o)
+		s := r.stream.Process.Schedule(0, 1, r.stream.Seed)
+		var at []time.Duration
+		for range 5 {
+			_, d, _ := s.Next()
+			at = append(at, d)
+		}
+		return fmt.Sprint(at)
+	}
+	alone, first, second := draw(Options{}), draw(Options{Clients: 2}), draw(Options{Client: 1, Clients: 2})
+	if alone != first || first == second || second != draw(Options{Client: 1, Clients: 2}) {
+		t.Errorf("client 0/1 draws %s, 0/2 %s, 1/2 %s: want the first two equal, the last another, and always the same", alone, first, second)
+	}
+}
+
 func TestWarmupHasItsOwnTotals(t *testing.T) {
 	t.Parallel()
 	host, port := server(t, hello)
