@@ -52,7 +52,7 @@ func New(o Options) (*Client, error) {
 	} else if c.limit = limit; c.bound == 0 {
 		c.bound = 1 << 40
 		if limit > 0 {
-			c.bound = max(1, int64(limit)-reserve-2*int64(o.Loops))
+			c.bound = max(1, int64(limit)-min(reserve, int64(limit)/4)-2*int64(o.Loops))
 		}
 	}
 	var names []string
@@ -151,6 +151,7 @@ func (c *Client) Run(ctx context.Context) (*Result, error) {
 		r.Sending = max(r.Sending, sending[i])
 		r.Total = max(r.Total, total[i])
 		r.Stalled = r.Stalled || c.loops[i].stalled
+		r.Starting = max(r.Starting, c.loops[i].lastStart)
 	}
 	r.Stopped = c.cancel.Load()
 	r.Result = c.s.Snapshot()

@@ -113,7 +113,7 @@ func (l *loop) recycle(c *conn) {
 func (l *loop) begin(c *conn, a arrival, now, wait time.Duration) {
 	st := c.stream
 	c.busy = true
-	l.progress = now
+	l.progress, l.lastStart = now, now
 	c.warmup = l.warm(a.intended)
 	c.index, c.intended, c.started = a.index, a.intended, now
 	c.outcome, c.replied = sampler.OK, 0
@@ -440,15 +440,16 @@ func (l *loop) replied(c *conn, now time.Duration) {
 	}
 	s := sampler.Sample{
 		Stream: st.id, Warmup: c.warmup, Status: p.Status(), Interim: p.Informational(),
-		Intended: k.intended, Started: k.started, Sent: k.sent, FirstByte: k.first, Done: now,
+		Judged: st.Expect != nil, Intended: k.intended, Started: k.started, Sent: k.sent, FirstByte: k.first, Done: now,
 		Header: p.HeaderBytes() + p.InterimBytes(), Body: p.BodyBytes(), Trailer: p.TrailerBytes(), Framing: p.FramingBytes(),
 	}
+	s.Good = s.Judged && st.Expect(s.Status)
 	l.rec.Reply(&s)
 	if l.c.o.Tap != nil {
 		l.c.o.Tap.Reply(k.serial, HeaderPart, nil, true)
 	}
 	l.last.Status = s.Status
-	if st.Expect != nil && !st.Expect(s.Status) && c.outcome == sampler.OK {
+	if s.Judged && !s.Good && c.outcome == sampler.OK {
 		c.outcome = sampler.UnexpectedStatus
 	}
 	c.replies++

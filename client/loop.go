@@ -38,6 +38,7 @@ type loop struct {
 	stopped   bool
 	stopAt    time.Duration
 	progress  time.Duration // when a call was started or answered last
+	lastStart time.Duration // when an arrival was started last
 	stalled   bool          // a closed model was given up
 	sentAll   bool          // nothing is left to start
 	drainEnd  time.Duration // when waiting ends
@@ -151,8 +152,9 @@ func (l *loop) run(epoch time.Time) (sending, end time.Duration, err error) {
 			l.sending = max(l.sending, l.ended)
 		}
 	}
-	// The grid of windows reaches to the end of the plan, also where the last
-	// reply came a moment before.
+	if l.stopped {
+		l.ended = max(l.ended, l.stopAt)
+	}
 	l.rec.Finish(max(l.ended, l.sending), never)
 	for i := range l.streams {
 		st := &l.streams[i]
@@ -193,6 +195,9 @@ func (l *loop) wait(now time.Duration) time.Duration {
 			until = min(until, st.plannedEnd, l.stuckAt())
 		}
 	}
+	if l.sentAll && l.sending > now {
+		until = min(until, l.sending)
+	}
 	// A loop that waits for nothing still looks up now and then.
 	return min(until-now, time.Second)
 }
@@ -219,6 +224,12 @@ func (l *loop) finished(now time.Duration) bool {
 	}
 	if l.active > 0 || l.waiting() > 0 {
 		return now >= l.drainEnd
+	}
+	if left := l.sending - now; left > l.c.o.Window {
+		// The plan ends long after its last arrival, which nobody waits for.
+		l.sending = now
+	} else if left > 0 {
+		return false
 	}
 	return true
 }

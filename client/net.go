@@ -91,7 +91,7 @@ func newNet(l *loop) (*netEngine, error) {
 // checkSources refuses sources of which no connection could come.
 func checkSources(s *Stream) error {
 	if s.Hog {
-		return errors.New("hog: this engine leaves the choice of local ports to the system; use several source addresses")
+		return errors.New("hog does not work over TLS, where the system chooses local ports: use several source addresses (--myaddr)")
 	}
 	for _, a := range s.Target.Addrs {
 		if !a.IsValid() {

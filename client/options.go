@@ -202,14 +202,15 @@ func share(n, i, loops int) int {
 // A Result is what a run did.
 type Result struct {
 	*sampler.Result
-	Started time.Time     // when the schedule began
-	Sending time.Duration // from then to the end of sending: the planned end, or the stop
-	Total   time.Duration // from then to the end of the last connection
-	Stopped bool          // the context ended the run
-	Stalled bool          // a closed model was given up: its callers waited for ever
-	User    time.Duration // processor time of the process during the run
-	System  time.Duration
-	Spin    time.Duration // as used
+	Started  time.Time     // when the schedule began
+	Sending  time.Duration // from then to the end of sending: the planned end, or the stop
+	Total    time.Duration // from then to the end of the last connection
+	Starting time.Duration // from then to the last start of an arrival
+	Stopped  bool          // the context ended the run
+	Stalled  bool          // a closed model was given up: its callers waited for ever
+	User     time.Duration // processor time of the process during the run
+	System   time.Duration
+	Spin     time.Duration // as used
 
 	TLSFailures []TLSFailures // one a stream
 }

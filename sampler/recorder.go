@@ -32,6 +32,7 @@ const (
 	transfer
 	lifetime
 	failure
+	goodLatency
 	numMetrics = iota
 )
 
@@ -272,6 +273,9 @@ func (r *Recorder) Reply(s *Sample) {
 	p.TrailerBytes += uint64(s.Trailer)
 	p.FramingBytes += uint64(s.Framing)
 	p.times[latency].Add(s.Done - s.Intended)
+	if s.Good {
+		p.times[goodLatency].Add(s.Done - s.Intended)
+	}
 	p.times[service].Add(s.Done - s.Started)
 	p.times[firstByte].Add(s.FirstByte - s.Sent)
 	p.times[transfer].Add(s.Done - s.FirstByte)

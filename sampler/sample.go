@@ -6,10 +6,12 @@ import "time"
 
 // A Sample is one call with a complete reply.
 type Sample struct {
-	Stream    int           // index of the stream
-	Warmup    bool          // its arrival was intended during the warm-up
-	Status    int           // 100 to 999
-	Interim   int           // 1xx replies before the final one
+	Stream    int  // index of the stream
+	Warmup    bool // its arrival was intended during the warm-up
+	Status    int  // 100 to 999
+	Interim   int  // 1xx replies before the final one
+	Judged    bool // Good says whether the reply was as expected; else all are
+	Good      bool
 	Intended  time.Duration // when the schedule wanted it, or when its predecessor ended plus think time
 	Started   time.Duration // just before connect(), or before the send where the connection was open
 	Sent      time.Duration // the kernel took the last request byte

@@ -17,6 +17,7 @@ type Times struct {
 	Transfer  Dist // first byte to last, of calls with a reply
 	Lifetime  Dist // of connections with a reply
 	Failure   Dist // started to failed, of arrivals that ended in an error
+	Good      Dist // latency of replies that were judged and as expected
 }
 
 // Totals is what a stream or a run has done.
@@ -49,7 +50,7 @@ func (p *part) copyTimes() Times {
 	return Times{
 		Latency: t[latency].Clone(), Service: t[service].Clone(), Lag: t[lag].Clone(), Wait: t[wait].Clone(),
 		Connect: t[connect].Clone(), TLS: t[tlsTime].Clone(), FirstByte: t[firstByte].Clone(),
-		Transfer: t[transfer].Clone(), Lifetime: t[lifetime].Clone(), Failure: t[failure].Clone(),
+		Transfer: t[transfer].Clone(), Lifetime: t[lifetime].Clone(), Failure: t[failure].Clone(), Good: t[goodLatency].Clone(),
 	}
 }
 
@@ -57,7 +58,7 @@ func (t *Times) merge(from *Times) {
 	for _, d := range []struct{ into, from *Dist }{
 		{&t.Latency, &from.Latency}, {&t.Service, &from.Service}, {&t.Lag, &from.Lag}, {&t.Wait, &from.Wait},
 		{&t.Connect, &from.Connect}, {&t.TLS, &from.TLS}, {&t.FirstByte, &from.FirstByte},
-		{&t.Transfer, &from.Transfer}, {&t.Lifetime, &from.Lifetime}, {&t.Failure, &from.Failure},
+		{&t.Transfer, &from.Transfer}, {&t.Lifetime, &from.Lifetime}, {&t.Failure, &from.Failure}, {&t.Good, &from.Good},
 	} {
 		d.into.Merge(d.from)
 	}

@@ -69,6 +69,10 @@ func (r *Result) judge(t *Totals, stream int, closed bool) Verdict {
 func judgeLag(v *Verdict, t *Totals) {
 	const advice = "give the generator a core of its own, more --workers, or a lower rate"
 	l := t.Times.Lag.Quantile(.99)
+	name := "lag p99"
+	if n := t.Times.Lag.Count(); n < 381 {
+		name = fmt.Sprintf("lag p99 (of only %d arrivals)", n)
+	}
 	// Without replies there is nothing to compare with: the absolute limits count alone.
 	share, of := 1., ""
 	if t.Times.Latency.Count() > 0 {
@@ -77,11 +81,11 @@ func judgeLag(v *Verdict, t *Totals) {
 	}
 	switch {
 	case l > 100*time.Millisecond:
-		v.add(Invalid, "lag", l.Seconds(), .1, "lag p99 %s is above 100 ms: arrivals started late by the generator's own fault; %s", ms(l), advice)
+		v.add(Invalid, "lag", l.Seconds(), .1, "%s %s is above 100 ms: arrivals started late by the generator's own fault; %s", name, ms(l), advice)
 	case l > 5*time.Millisecond && share > .5:
-		v.add(Invalid, "lag", l.Seconds(), .005, "lag p99 %s is above 5 ms%s: the latencies are the generator's; %s", ms(l), of, advice)
+		v.add(Invalid, "lag", l.Seconds(), .005, "%s %s is above 5 ms%s: the latencies are the generator's; %s", name, ms(l), of, advice)
 	case l > 500*time.Microsecond && share > .25:
-		v.add(Degraded, "lag", l.Seconds(), .0005, "lag p99 %s is above 0.5 ms%s: part of the latency is the generator's; %s", ms(l), of, advice)
+		v.add(Degraded, "lag", l.Seconds(), .0005, "%s %s is above 0.5 ms%s: part of the latency is the generator's; %s", name, ms(l), of, advice)
 	}
 	if t.Started == 0 {
 		return
@@ -99,7 +103,7 @@ func (r *Result) judgeStarted(v *Verdict, t *Totals, stream int) {
 	if t.Scheduled == 0 {
 		return
 	}
-	const advice = "the schedule was not carried out: lower the rate, raise the bound that shed them, or use more generators"
+	const advice = "the schedule was not carried out: lower the rate or use more generators; the causes are listed under shed"
 	if worst, at, length := r.worstBlock(stream); worst < .99 {
 		v.add(Invalid, "started", worst, .99, "only %.2f %% of the arrivals intended in the %v from %v on were started (want 99 %%); %s", 100*worst, length, at, advice)
 		return

@@ -105,7 +105,7 @@ func TestJudge(t *testing.T) {
 
 		// Lag, degraded: > 500 us and > 25 % of the latency p99.
 		{"lag at 500 us", usual().lag(limit, milli), "valid", "valid", ""},
-		{"lag just above 500 us", usual().lag(limit+1, milli), "degraded lag", "valid", "lag p99 0.5 ms is above 0.5 ms and 50 % of the latency p99"},
+		{"lag just above 500 us", usual().lag(limit+1, milli), "degraded lag", "valid", "lag p99 (of only 1 arrivals) 0.5 ms is above 0.5 ms and 50 % of the latency p99"},
 		{"lag above 500 us, at 25 %", usual().lag(milli, 4*milli), "valid", "valid", ""},
 		{"lag above 500 us, just above 25 %", usual().lag(milli+1, 4*milli), "degraded lag", "valid", "25 % of the latency"},
 		{"lag just below 500 us, all of the latency", usual().lag(limit-1, limit), "valid", "valid", ""},
@@ -120,7 +120,7 @@ func TestJudge(t *testing.T) {
 		{"lag just above 100 ms, little of the latency", usual().lag(100*milli+1, 10*time.Second), "invalid lag", "valid", "above 100 ms:"},
 		// Without replies the absolute limits alone count.
 		{"no replies, lag at 500 us", usual().lag(limit, 0).mute(), "valid", "valid", ""},
-		{"no replies, lag just above 500 us", usual().lag(limit+1, 0).mute(), "degraded lag", "valid", "lag p99 0.5 ms is above 0.5 ms: part"},
+		{"no replies, lag just above 500 us", usual().lag(limit+1, 0).mute(), "degraded lag", "valid", "lag p99 (of only 1 arrivals) 0.5 ms is above 0.5 ms: part"},
 		{"no replies, lag at 5 ms", usual().lag(5*milli, 0).mute(), "degraded lag", "valid", ""},
 		{"no replies, lag just above 5 ms", usual().lag(5*milli+1, 0).mute(), "invalid lag", "valid", "is above 5 ms: the"},
 		{"no replies, lag just above 100 ms", usual().lag(100*milli+1, 0).mute(), "invalid lag", "valid", "above 100 ms:"},

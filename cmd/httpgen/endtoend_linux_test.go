@@ -364,7 +364,7 @@ func TestSecondSignal(t *testing.T) {
 	if err := c.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	untilLine(t, stderr, "a second signal ends it at once")
+	untilLine(t, stderr, "a second signal ends the program at once")
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"os"
 	"strings"
 
 	"httpgen/internal/run"
@@ -27,7 +26,7 @@ func (l *uriList) UnmarshalText(b []byte) error {
 	case file == "-":
 		return errors.New(`"-": standard input is not read, want the name of a file`)
 	}
-	content, err := os.ReadFile(file)
+	content, err := readFile(file)
 	if err != nil {
 		return err
 	}

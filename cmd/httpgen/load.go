@@ -110,7 +110,7 @@ func (e *execution) catch(stop func()) (caught func() os.Signal) {
 	go func() {
 		s := <-signals
 		first <- s
-		fmt.Fprintf(e.stderr, "httpgen: %v: waiting for what is open; a second signal ends it at once\n", s)
+		fmt.Fprintf(e.stderr, "httpgen: %v: the result follows when what is open has ended, after 5 s at the latest; a second signal ends the program at once, without a result\n", s)
 		stop()
 		s = <-signals
 		discard(e.sinks)

@@ -22,7 +22,7 @@ type runCmd struct {
 	Rate        rate     `group:"load" short:"r" aliases:"R" lastwins:"pace" placeholder:"RATE" help:"Arrivals per second: 2000, 2000/s, 6000/1m, 0.5; poisson:500; uniform:5ms,15ms; a ramp 100..5000@60s; steps 100:10s,200:10s; trace:FILE (a line an arrival, seconds from the start). An arrival is a new connection with --num-calls calls, or one call with --connections. 0, or no rate at all, starts each arrival when the one before has ended. Also -R."`
 	Period      period   `group:"load" lastwins:"pace" placeholder:"PERIOD" help:"Seconds from one arrival to the next, instead of --rate: T or dT (fixed), eT (exponential), uMIN,MAX (uniform), vT1,D1,T2,D2,... (T1 for D1 seconds, then T2, in a cycle)."`
 	NumConns    total    `group:"load" short:"n" placeholder:"N" help:"Arrivals in all; k and M are thousands and millions. The default is 1, but no limit with --duration, or with a URL and a rate alone, which runs until a signal."`
-	Duration    span     `group:"load" short:"z" aliases:"runtime" placeholder:"TIME" help:"Start no arrival after this. With --num-conns whichever comes first ends the run. Also --runtime. Times are 5s, 250ms, 1m30s, 2d or a number of seconds."`
+	Duration    span     `group:"load" short:"z" aliases:"runtime" placeholder:"TIME" help:"No arrival is due after this. With --num-conns whichever comes first ends the run. Also --runtime. Times are 5s, 250ms, 1m30s, 2d or a number of seconds."`
 	NumCalls    count    `group:"load" placeholder:"N" help:"Calls on each connection, one after another; default 1."`
 	BurstLength count    `group:"load" placeholder:"N" help:"Calls sent at once without waiting for replies; default 1."`
 	BurstPause  duration `group:"load" placeholder:"TIME" help:"Wait between the end of a burst and the next one; default 0."`
@@ -96,7 +96,7 @@ type runCmd struct {
 	Backlog       count   `group:"engine" placeholder:"N" help:"Arrivals that may wait for a connection of the pool; default 65536."`
 	Workers       count   `group:"engine" placeholder:"N" help:"Event loops, one thread each; default by rate and processors."`
 	Spin          spin    `group:"engine" placeholder:"TIME|auto|none" help:"Poll this long before an arrival instead of sleeping; default auto."`
-	CatchUp       catchUp `group:"engine" placeholder:"HOW" help:"How arrivals go that a stall of this program left owing: 2x (at twice the rate), burst (at once, as httperf), drop or drop=10ms (later ones are shed); default 2x."`
+	CatchUp       catchUp `group:"engine" placeholder:"HOW" help:"How arrivals go that a stall of this program left owing: 2x (at twice the rate), burst (at once, as httperf), drop or drop=10ms (later ones are shed); default 2x. After the planned end they go on for the longest timeout, 30s without one; what is left is shed as late."`
 	Debug         string  `group:"engine" placeholder:"N" help:"httperf's; no effect."`
 	UseTimerCache bool    `group:"engine" help:"httperf's; no effect."`
 }
@@ -265,6 +265,11 @@ func (c *runCmd) request(o *run.Options) (warnings []string, err error) {
 	}
 	for _, h := range c.Header {
 		o.Header = append(o.Header, client.Header(h))
+	}
+	for _, h := range o.Header {
+		if strings.EqualFold(h.Name, "Content-Length") && h.Value != strconv.Itoa(len(o.Body)) {
+			warnings = append(warnings, fmt.Sprintf("a header says Content-Length: %s and the body has %d bytes: the server may take the next request for a part of it", h.Value, len(o.Body)))
+		}
 	}
 	if c.ContentType != "" {
 		for _, h := range o.Header {

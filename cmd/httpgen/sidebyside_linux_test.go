@@ -153,7 +153,6 @@ var differences = map[string]difference{
 	"empty line for Host": {row: "--no-host-hdr"},
 	"empty body":          {row: "--method"},
 
-	"http-version echo": {field: theCommand, echo: [2]string{" --http-version=1.0", ""}},
 	"add-header echo":   {field: theCommand, echo: [2]string{` --add-header='A: b\nC: \101\n'`, ""}},
 	"period echo":       {field: theCommand, echo: [2]string{" --rate=100 ", " --period=d0.01 "}},
 
@@ -293,7 +292,7 @@ func sideRuns() []sideRun {
 		{name: "no Host", options: "--num-conns=2 --no-host-hdr", server: always(fine), differ: []string{"empty line for Host"}},
 		{name: "server name", options: "--num-conns=2 --server-name=www.example.org", server: always(fine)},
 		{name: "added header", options: "--num-conns=2", more: []string{`--add-header=A: b\nC: \101\n`}, server: always(fine), differ: []string{"add-header echo"}},
-		{name: "HTTP/1.0", options: "--num-conns=2 --num-calls=2 --http-version=1.0", server: always("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nhello"), differ: []string{"http-version echo"}},
+		{name: "HTTP/1.0", options: "--num-conns=2 --num-calls=2 --http-version=1.0", server: always("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nhello")},
 		{name: "working set", options: "--num-calls=14 --uri=/a --wset=30,0.125", server: always(fine)},
 		{name: "working set of one client", options: "--num-calls=14 --uri=/a --wset=11,1 --client=1/3", server: always(fine)},
 		{name: "list of URIs", options: "--num-calls=7 --wlog=y,testdata/sidebyside.list", server: always(fine)},

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -395,7 +394,7 @@ func (d *bodyFile) UnmarshalText(b []byte) error {
 	if name := string(b); name == "-" {
 		return errors.New(`"-": standard input is not read, want the name of a file`)
 	}
-	content, err := os.ReadFile(string(b))
+	content, err := readFile(string(b))
 	*d = bodyFile{content, true}
 	return err
 }

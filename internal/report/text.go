@@ -66,7 +66,7 @@ func arrival(r *Result) string {
 // percentileTable prints latency, service and the latency over all arrivals
 // side by side, and below it what a dash and a > mean.
 func percentileTable(b *strings.Builder, t *Times) {
-	fmt.Fprintf(b, "Percentiles [ms]: %14s %14s %14s\n", "latency", "service", "all arrivals")
+	fmt.Fprintf(b, "Percentiles [ms]: %14s %14s %14s\n", "latency", "service", "all started")
 	latency, service, all := t.Latency.fields(), t.Service.fields(), t.All.fields()
 	var missing []string
 	var beyond bool
@@ -129,7 +129,7 @@ func outcomeLines(b *strings.Builder, r *Result) {
 	}
 	countLine(b, "Shed by cause", a.Shed.counts())
 	if t.LostCalls > 0 {
-		fmt.Fprintf(b, "Lost calls: %d of %d, which their arrival could not make any more\n", t.LostCalls, t.Calls.Planned)
+		fmt.Fprintf(b, "Lost calls: %d of %d (%d sent and not answered, %d not sent)\n", t.LostCalls, t.Calls.Planned, t.Calls.Unanswered, t.Calls.Unsent)
 	}
 	if t.Retries > 0 {
 		fmt.Fprintf(b, "Retries: %d\n", t.Retries)

@@ -180,7 +180,7 @@ func TestTextBlock(t *testing.T) {
 			"  p99                      0.614          0.594     > 1000.000"},
 		{"lag", func(*Result) {}, "Lag [ms]: p50 0.006 p99 0.012 max 0.015 (the generator's own delay)"},
 		{"wait", func(r *Result) { r.Times.Wait = timing(100, 2) }, "Wait [ms]: p50 2.000 p99 - max 5.000 (for a free connection of the pool)"},
-		{"lost", func(r *Result) { r.Totals.LostCalls = 2 }, "Lost calls: 2 of 20000, which their arrival could not make any more"},
+		{"lost", func(r *Result) { r.Totals.LostCalls, r.Totals.Calls.Unsent = 2, 2 }, "Lost calls: 2 of 20000 (0 sent and not answered, 2 not sent)"},
 		{"codes", func(r *Result) { r.Totals.Status.Class2--; r.Totals.Codes = map[string]uint64{"404": 1, "200": 19999} }, "Replies by code: 200=19999 404=1"},
 		{"shed", func(r *Result) { r.Totals.Arrivals.Shed = Shed{Inflight: 2, Stopped: 1} }, "Shed by cause: inflight 2 stopped 1"},
 		{"reasons", func(r *Result) { r.Totals.Errors.Add("tls", 2); r.Totals.Errors.Add("reset", 1) }, "Failed by reason: reset 1 tls 2"},

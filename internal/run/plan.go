@@ -184,6 +184,9 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%.6g s", d.Seconds())
 
 // figure prints a rate.
 func figure(v float64) string {
+	if v > 0 && v < .001 {
+		return fmt.Sprintf("%.3g", v)
+	}
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.3f", v), "0"), ".")
 }
 

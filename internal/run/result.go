@@ -48,7 +48,7 @@ func (r *Run) result(c *client.Result) *report.Result {
 	}
 	res.Totals.Connections.PeakOpen = uint64(c.PeakOpen)
 	res.Totals.Connections.MaxBurst = uint64(c.MaxBurst)
-	res.Times = times(&c.All)
+	res.Times = times(&c.All, o.Expect != nil)
 	var sets []*sampler.Window
 	for i := range c.Windows {
 		if w := &c.Windows[i].All; !w.Warmup() {
@@ -67,7 +67,7 @@ func (r *Run) result(c *client.Result) *report.Result {
 
 func (r *Run) streamResult(c *client.Result, i int, v sampler.Verdict) report.Stream {
 	t := &c.Streams[i]
-	s := report.Stream{Name: t.Name, Target: r.url(), Verdict: verdict(&v), Totals: totals(&t.Tally), Times: times(t)}
+	s := report.Stream{Name: t.Name, Target: r.url(), Verdict: verdict(&v), Totals: totals(&t.Tally), Times: times(t, r.o.Expect != nil)}
 	s.Totals.TLSFailures = c.TLSFailures[i].Main
 	var sets []*sampler.Window
 	for k := range c.Windows {
@@ -196,6 +196,9 @@ func (r *Run) echo() string {
 	if o.TLS != nil {
 		add("ssl")
 	}
+	if o.HTTP10 {
+		add("http-version=1.0")
+	}
 	switch {
 	case o.Process == nil && o.RateText == "":
 	case o.Period:
@@ -220,6 +223,17 @@ func (r *Run) echo() string {
 		add("burst-length=%d", o.Burst)
 	}
 	seconds("runtime", o.Duration)
+	if o.Unix != "" {
+		add("unix-socket=%s", o.Unix)
+	}
+	if o.Pool > 0 {
+		add("connections=%d", o.Pool)
+	}
+	if o.Closed > 0 && (o.KeepOpen || o.Closed > 1) {
+		add("closed=%d", o.Closed)
+	}
+	seconds("burst-pause", o.Pause)
+	seconds("warmup", o.Warmup)
 	if n := o.WorkingSet.N; n > 0 {
 		add("wset=%d,%.3f", n, o.WorkingSet.Step)
 	}
@@ -269,7 +283,9 @@ func status(of func(digit int) uint64) (s report.Status) {
 	return s
 }
 
-func times(t *sampler.Totals) report.Times {
+// times fills in all durations. Where replies are judged, those that were not as
+// expected count as failures among all arrivals.
+func times(t *sampler.Totals, judged bool) report.Times {
 	d := &t.Times
 	out := report.Times{
 		Latency: timing(&d.Latency), Service: timing(&d.Service), Lag: timing(&d.Lag), Wait: timing(&d.Wait),
@@ -277,7 +293,11 @@ func times(t *sampler.Totals) report.Times {
 		Transfer: timing(&d.Transfer), Lifetime: timing(&d.Lifetime), Failure: timing(&d.Failure),
 	}
 	beyond := max(d.Latency.Max(), d.Failure.Max())
-	out.All = report.NewAllArrivals(t.Planned, t.Planned-t.Replied, beyond.Seconds(), quantile(&d.Latency))
+	good := &d.Latency
+	if judged {
+		good = &d.Good
+	}
+	out.All = report.NewAllArrivals(t.Planned, t.Planned-good.Count(), beyond.Seconds(), quantile(good))
 	return out
 }
 
@@ -340,7 +360,7 @@ func (r *Run) rates(t *sampler.Tally, windows []*sampler.Window, c *client.Resul
 		samples = append(samples, float64(n)/r.o.Window.Seconds())
 	}
 	return report.Rates{
-		OfferedPerSecond: report.Per(t.Scheduled, sending), StartedPerSecond: report.Per(t.Started, sending),
+		OfferedPerSecond: report.Per(t.Scheduled, sending), StartedPerSecond: report.Per(t.Started, max(sending, (c.Starting-r.o.Warmup).Seconds())),
 		ConnectionsPerSecond: report.Per(t.Attempted, total), RequestsPerSecond: report.Per(t.Requests, total),
 		Replies: report.NewSamples(samples, r.o.Window.Seconds()),
 	}

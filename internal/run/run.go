@@ -106,8 +106,11 @@ func trim(err error) error {
 	if u := errors.Unwrap(err); u != nil {
 		err = u
 	}
-	if text, ok := strings.CutPrefix(err.Error(), "http1: "); ok {
-		return errors.New(text)
+	// A plain run has one stream, of which its user knows nothing.
+	for _, prefix := range []string{"http1: ", "stream 1: "} {
+		if text, ok := strings.CutPrefix(err.Error(), prefix); ok {
+			return errors.New(text)
+		}
 	}
 	return err
 }
@@ -135,6 +138,8 @@ func (o *Options) fill() error {
 		o.NumConns = 1
 	}
 	switch {
+	case o.Window != 0 && o.Window < minWindow:
+		return fmt.Errorf("window %v: want at least %v", o.Window, minWindow)
 	case o.Port < 1 || o.Port > 65535:
 		return fmt.Errorf("port %d: want 1 to 65535", o.Port)
 	case o.NumCalls < 1 || o.Burst < 1:
@@ -180,6 +185,9 @@ func (o *Options) defaultPort() int {
 	}
 	return 80
 }
+
+// minWindow is the shortest window: in less nothing can be counted.
+const minWindow = 10 * time.Millisecond
 
 // noTimeout is how long the run waits for calls that nothing else bounds.
 const noTimeout = 30 * time.Second

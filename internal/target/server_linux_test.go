@@ -749,34 +749,6 @@ func TestExponentialServices(t *testing.T) {
 	}
 }
 
-// calls makes one call after the other until done is closed.
-func calls(t testing.TB, s *Server, closes bool, done <-chan struct{}) {
-	var c *client
-	b := make([]byte, 4096)
-	for {
-		select {
-		case <-done:
-			return
-		default:
-		}
-		if c == nil {
-			c = dial(t, s)
-		}
-		if _, err := io.WriteString(c, get); err != nil {
-			t.Error(err)
-			return
-		}
-		if _, err := c.Read(b); err != nil {
-			t.Error(err)
-			return
-		}
-		if closes {
-			c.Close()
-			c = nil
-		}
-	}
-}
-
 func BenchmarkKeepAlive(b *testing.B) {
 	s := start(b, Options{})
 	const clients = 16
