@@ -153,8 +153,8 @@ var differences = map[string]difference{
 	"empty line for Host": {row: "--no-host-hdr"},
 	"empty body":          {row: "--method"},
 
-	"add-header echo":   {field: theCommand, echo: [2]string{` --add-header='A: b\nC: \101\n'`, ""}},
-	"period echo":       {field: theCommand, echo: [2]string{" --rate=100 ", " --period=d0.01 "}},
+	"add-header echo": {field: theCommand, echo: [2]string{` --add-header='A: b\nC: \101\n'`, ""}},
+	"period echo":     {field: theCommand, echo: [2]string{" --rate=100 ", " --period=d0.01 "}},
 
 	"header decimals":  {field: headerSize, holds: cut(headerSize)},
 	"content decimals": {field: contentSize, holds: cut(contentSize)},
