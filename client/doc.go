@@ -8,12 +8,15 @@
 //
 // # Design
 //
-// The loop engine (Linux, plain HTTP/1) drives raw non-blocking sockets: one
-// epoll registration a connection, edge triggered, and no system call that
-// could be avoided, since the kernel's part (35 to 60 us a connection) is the
-// limit and everything else is a few per cent of it. Three things cross between
-// goroutines: the immutable options at the start, a page of records once a
-// window, and the stop.
+// A loop holds the state machine of its connections and knows no kernel; an
+// engine moves the bytes. The epoll engine (Linux, in the clear) drives raw
+// non-blocking sockets: one epoll registration a connection, edge triggered, and
+// no system call that could be avoided, since the kernel's part (35 to 60 us a
+// connection) is the limit and everything else is a few per cent of it. The net
+// engine (TLS, and every other platform) has a goroutine a connection, which
+// connects, shakes hands and reads, and tells the loop. One conformance suite
+// runs over both. Three things cross between goroutines of the epoll engine: the
+// immutable options at the start, a page of records once a window, and the stop.
 //
 // A pass of a loop does, in this order: start the arrivals that are due (at
 // most maxStarts, so that replies are read in between); sleep until the next
