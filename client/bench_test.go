@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bufio"
 	"net"
 	"net/netip"
 	"testing"
@@ -18,18 +17,7 @@ func BenchmarkEngine(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer l.Close()
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				lean(c, bufio.NewReader(nil))
-			}()
-		}
-	}()
+	go answer(l, lean)
 	req, err := NewRequest(RequestOptions{Host: "test"})
 	if err != nil {
 		b.Fatal(err)

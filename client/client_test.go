@@ -114,15 +114,7 @@ func TestUnixSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go each(plainReply)(c, bufio.NewReader(c))
-		}
-	}()
+	go answer(l, each(plainReply))
 	a := do(t, plan(t, Target{Unix: path}, 20, Calls{Calls: 2})).All
 	if a.Completed() != 20 || a.Replies != 40 {
 		t.Errorf("outcomes %s, replies %d: want 20 ok, 40", outcomes(&a), a.Replies)

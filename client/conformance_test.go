@@ -34,20 +34,23 @@ func serve(t *testing.T, s script) netip.AddrPort {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				c.SetDeadline(time.Now().Add(20 * time.Second))
-				s(c, bufio.NewReader(c))
-			}()
-		}
-	}()
+	go answer(l, s)
 	return l.Addr().(*net.TCPAddr).AddrPort()
+}
+
+// answer runs s on each connection until l is closed.
+func answer(l net.Listener, s script) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer c.Close()
+			c.SetDeadline(time.Now().Add(20 * time.Second))
+			s(c, bufio.NewReader(c))
+		}()
+	}
 }
 
 // readRequest reads a request without a body and says whether there was one.
