@@ -1,8 +1,11 @@
 package poll
 
 import (
+	"fmt"
 	"net/netip"
+	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -267,6 +270,17 @@ func TestRaiseFileLimit(t *testing.T) {
 	}
 	if l.Cur != l.Max || n != l.Max {
 		t.Errorf("limit = %d, soft %d, hard %d: want all equal", n, l.Cur, l.Max)
+	}
+	b, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var size uint64
+	if _, after, ok := strings.Cut(string(b), "FDSize:"); ok {
+		fmt.Sscan(after, &size)
+	}
+	if want := min(n, tableSize); size < want {
+		t.Errorf("the kernel's table has room for %d descriptors: want %d", size, want)
 	}
 }
 
