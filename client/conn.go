@@ -11,6 +11,7 @@ import (
 // A call is a request on its way, or one that waits for its reply.
 type call struct {
 	req      *Request
+	bytes    []byte // what is sent: of req, or expanded for this call
 	serial   uint64 // for the tap
 	intended time.Duration
 	started  time.Duration
@@ -18,45 +19,36 @@ type call struct {
 	first    time.Duration // first byte of the reply, 0 until it came
 }
 
-// A conn is one connection and the arrival that it carries. It takes about
-// 450 bytes; there may be tens of thousands.
+// A conn is one connection and the calls on it. With its job it takes less than
+// 700 bytes; there may be tens of thousands.
 type conn struct {
 	parser  http1.Parser
-	session Session
-	timers  [2]timer // of the phase, and the deadline
+	timer   timer // of the phase
 	stream  *stream
+	job     *job     // that it carries; nil while it is idle in a pool
+	sibling *conn    // next connection of the job
 	fd      int      // of the epoll engine
 	net     *netConn // of the net engine
+	kept    *kept    // what its workload looks at
 	gen     uint32   // changes when the socket does: events of an older one are stale
 	self    int32
 	prev    int32 // idle list
 	next    int32 // idle list or free list
-	addr    int32 // index of the target address in use
+	server  int32 // index of the target in use
+	addr    int32 // index of its address in use
 	tries   int32 // addresses tried before this one
+	retries int32 // of an opening that no arrival asked for
 
 	open        bool // has a socket
 	established bool
 	pooled      bool // belongs to a pool
 	inIdle      bool
-	busy        bool // carries an arrival
-	bound       bool // counts against the bound of arrivals in flight
 	warmup      bool // of the arrival; of the opening, while there is none
-	slot        bool // holds a slot of a closed model
-	asleep      bool // between two calls
 
-	queued  *Request // to be sent when it awakes
 	opened  time.Duration
 	replies int // on this connection
 
-	index    uint64
-	intended time.Duration
-	started  time.Duration
-	outcome  sampler.Class // first failure so far
-	planned  int
-	replied  int
-	retries  int
-
-	calls  []call // outstanding ones, in order
+	calls  []call // outstanding ones from head on, in order
 	head   int    // the one whose reply comes next
 	unsent int    // the first one not sent whole
 	offset int    // bytes sent of it
@@ -77,18 +69,56 @@ func (l *loop) alloc(st *stream) *conn {
 	}
 	c := l.at(l.free)
 	l.free = c.next
-	*c = conn{self: c.self, gen: c.gen + 1, next: none, prev: none, stream: st, addr: int32(st.addr), calls: c.calls[:0]}
+	*c = conn{self: c.self, gen: c.gen + 1, next: none, prev: none, stream: st, addr: int32(st.addrs[0]), calls: c.calls[:0], kept: c.kept}
 	if cap(c.calls) == 0 {
 		c.calls = c.one[:0]
 	}
-	c.timers[0].queue, c.timers[1].queue = idle, idle
+	c.timer.queue = idle
 	c.parser.MaxHeaderBytes = int32(min(st.MaxHeader, 1<<30))
-	if l.c.o.Tap != nil {
-		c.parser.Observer = func(part http1.Part, b []byte) {
-			l.c.o.Tap.Reply(c.calls[c.head].serial, Part(part), b, false)
-		}
+	if l.c.o.Tap != nil || st.observer != nil {
+		l.observe(c)
 	}
 	return c
+}
+
+// observe shows what the parser of c finds to those who look at it.
+func (l *loop) observe(c *conn) {
+	if c.stream.observer == nil {
+		c.kept = nil
+	} else if c.kept == nil {
+		c.kept = &kept{whole: c.stream.observer.Body()}
+	} else {
+		c.kept.reset()
+	}
+	c.parser.Observer = func(part http1.Part, b []byte) {
+		if l.c.o.Tap != nil {
+			l.c.o.Tap.Reply(c.calls[c.head].serial, Part(part), b, false)
+		}
+		if c.kept != nil {
+			c.kept.add(Part(part), b)
+		}
+	}
+}
+
+// add gives c one more call.
+func (c *conn) add(k call) {
+	if c.head == len(c.calls) {
+		c.calls, c.head, c.unsent = c.calls[:0], 0, 0
+		c.parser.Reset(k.req.head)
+	} else if c.head > 0 && len(c.calls) == cap(c.calls) {
+		// What was answered makes room.
+		n := copy(c.calls, c.calls[c.head:])
+		c.calls, c.unsent, c.head = c.calls[:n], c.unsent-c.head, 0
+	}
+	c.calls = append(c.calls, k)
+}
+
+// forget drops the calls on c.
+func (l *loop) forget(c *conn) {
+	for i := c.head; i < len(c.calls); i++ {
+		l.giveBack(&c.calls[i])
+	}
+	c.calls, c.head, c.unsent, c.offset = c.calls[:0], 0, 0, 0
 }
 
 // sourceIndex returns which of n source addresses c uses: arrivals take them in
@@ -97,7 +127,7 @@ func (c *conn) sourceIndex(n uint64) uint64 {
 	if c.pooled {
 		return uint64(c.self) % n
 	}
-	return c.index % n
+	return c.job.index % n
 }
 
 func (l *loop) at(i int32) *conn { return &l.chunks[i>>chunkBits][i&(1<<chunkBits-1)] }
@@ -107,24 +137,6 @@ func (l *loop) recycle(c *conn) {
 	c.gen++
 	c.next = l.free
 	l.free = c.self
-}
-
-// begin puts an arrival on c and records its start. A negative wait is none.
-func (l *loop) begin(c *conn, a arrival, now, wait time.Duration) {
-	st := c.stream
-	c.busy = true
-	l.progress, l.lastStart = now, now
-	c.warmup = l.warm(a.intended)
-	c.index, c.intended, c.started = a.index, a.intended, now
-	c.outcome, c.replied = sampler.OK, 0
-	c.session = Session{Index: a.index}
-	st.Workload.Begin(a.index, &c.session)
-	c.planned = c.session.Planned
-	l.active++
-	l.rec.Start(st.id, c.warmup, a.intended, a.taken, now, wait, a.late)
-	if d := st.Timeouts.Deadline; d > 0 {
-		l.arm(c, deadlineKind, a.intended+d)
-	}
 }
 
 // dial starts connecting c.
@@ -144,8 +156,8 @@ func (l *loop) dial(c *conn, now time.Duration) {
 func (l *loop) attempt(c *conn) {
 	c.open = true
 	c.opened = l.now()
-	if c.busy && c.tries == 0 {
-		c.started = c.opened
+	if j := c.job; j != nil && c.tries == 0 && j.stood == 0 && j.failures == 0 {
+		j.started = c.opened
 	}
 	l.started++
 	l.rec.Connecting(c.stream.id, c.warmup, c.opened)
@@ -157,10 +169,14 @@ func (l *loop) connectFailed(c *conn, class sampler.Class, now time.Duration) {
 	if c.open {
 		l.closeConn(c, now)
 	}
-	if n := len(c.stream.Target.Addrs); class == sampler.ConnectRefused && int(c.tries)+1 < n {
+	if n := len(c.stream.target(c.server).Addrs); class == sampler.ConnectRefused && int(c.tries)+1 < n {
 		c.tries++
 		c.addr = (c.addr + 1) % int32(n)
-		c.retries++
+		if c.job != nil {
+			c.job.retries++
+		} else {
+			c.retries++
+		}
 		l.dial(c, now)
 		return
 	}
@@ -175,15 +191,21 @@ func (l *loop) connected(c *conn, now time.Duration) { l.established(c, now-c.op
 func (l *loop) established(c *conn, took, now time.Duration) {
 	st := c.stream
 	c.established = true
-	st.addr = int(c.addr)
-	l.drop(c, 0)
+	st.addrs[c.server] = int(c.addr)
+	l.drop(&c.timer)
 	l.rec.Connected(st.id, c.warmup, took, now)
-	if c.busy {
-		l.next(c, nil, now)
+	j := c.job
+	if j == nil {
+		st.opening--
+		l.release(c, now)
 		return
 	}
-	st.opening--
-	l.release(c, now)
+	j.stood++
+	if j.open == 0 {
+		l.next(j, nil, now)
+	} else {
+		l.flush(c, now)
+	}
 }
 
 // secured goes on with a connection that stands since dialed and whose TLS
@@ -233,72 +255,25 @@ func (l *loop) leaveIdle(c *conn) {
 	}
 }
 
-// next asks the workload what comes after last and sends it, or ends the
-// arrival.
-func (l *loop) next(c *conn, last *Reply, now time.Duration) {
-	req, wait, ok := c.stream.Workload.Next(&c.session, last)
-	if !ok {
-		l.finish(c, true, now)
-		return
-	}
-	if wait > 0 {
-		c.queued, c.asleep = req, true
-		l.sleep.push(waiting{now + wait, c.self, c.gen})
-		return
-	}
-	intended := now
-	if last == nil {
-		intended = c.intended
-	}
-	l.issue(c, req, intended, now)
-}
-
-// awake goes on with a connection whose time between two calls is over.
-func (l *loop) awake(w waiting, now time.Duration) {
-	c := l.at(w.conn)
-	if c.gen != w.gen || !c.asleep {
-		return
-	}
-	c.asleep = false
-	l.issue(c, c.queued, w.at, now)
-}
-
-// issue sends a request and those that follow at once.
-func (l *loop) issue(c *conn, req *Request, intended, now time.Duration) {
-	if len(c.calls) == 0 {
-		c.parser.Reset(req.head)
-	}
-	for {
-		c.calls = append(c.calls, call{req: req, intended: intended})
-		if !c.session.More {
-			break
-		}
-		var ok bool
-		if req, _, ok = c.stream.Workload.Next(&c.session, nil); !ok {
-			break
-		}
-	}
-	if d := c.stream.Timeouts.Deadline; d > 0 {
-		l.arm(c, deadlineKind, intended+d)
-	}
-	l.flush(c, now)
-}
-
 // flush sends what has not been sent.
 func (l *loop) flush(c *conn, now time.Duration) {
 	st := c.stream
 	for c.unsent < len(c.calls) {
 		k := &c.calls[c.unsent]
 		if c.offset == 0 && k.started == 0 {
-			k.started = now
-			if c.replied == 0 && !c.pooled {
-				k.started = c.started
+			switch j := c.job; {
+			case c.replies > 0 || c.pooled:
+				k.started = now
+			case j.stood == 1 && j.failures == 0:
+				k.started = j.started
+			default:
+				k.started = c.opened
 			}
 		}
-		n, class := l.io.write(c, k.req.bytes[c.offset:])
+		n, class := l.io.write(c, k.bytes[c.offset:])
 		switch {
 		case class == sampler.OK && n == 0: // the rest when there is room
-			if c.timers[0].queue == idle && st.Timeouts.Send > 0 {
+			if c.timer.queue == idle && st.Timeouts.Send > 0 {
 				l.arm(c, sendKind, now+st.Timeouts.Send)
 			}
 			return
@@ -306,30 +281,30 @@ func (l *loop) flush(c *conn, now time.Duration) {
 			// The peer may have answered before it hung up.
 			gen := c.gen
 			l.io.drain(c)
-			if c.gen == gen && c.busy {
-				l.fail(c, class, l.now())
+			if c.gen == gen && c.job != nil {
+				l.hungUp(c, class, l.now())
 			}
 			return
 		}
 		l.rec.Bytes(st.id, c.warmup, n, 0)
-		if c.offset += n; c.offset < len(k.req.bytes) {
+		if c.offset += n; c.offset < len(k.bytes) {
 			continue
 		}
 		now = l.now()
 		k.sent = now
 		c.offset = 0
 		c.unsent++
-		l.rec.Requested(st.id, c.warmup, len(k.req.bytes), now)
+		l.rec.Requested(st.id, c.warmup, len(k.bytes), now)
 		if l.c.o.Tap != nil {
 			k.serial = l.c.calls.Add(1) - 1
-			l.c.o.Tap.Request(k.serial, k.req.bytes)
+			l.c.o.Tap.Request(k.serial, k.bytes)
 		}
 		if c.unsent == c.head+1 && st.Timeouts.Reply > 0 {
 			l.arm(c, replyKind, now+st.Timeouts.Reply)
 		}
 	}
-	if c.timers[0].queue == int32(st.id*numKinds+sendKind) {
-		l.drop(c, 0)
+	if c.timer.queue == int32(st.id*numKinds+sendKind) {
+		l.drop(&c.timer)
 	}
 }
 
@@ -339,45 +314,73 @@ func (l *loop) received(c *conn, b []byte, ending bool, now time.Duration) {
 	l.feed(c, b, ending, now)
 }
 
-// endOfStream returns what the end of the stream makes of c's arrival: it may
-// complete the reply that is being read. OK means that nothing was cut off.
-func (l *loop) endOfStream(c *conn, now time.Duration) sampler.Class {
-	if len(c.calls) == 0 {
-		return sampler.OK
-	}
-	switch err := c.parser.EOF(); {
-	case err == nil:
-		l.replied(c, now)
-		if len(c.calls) > 0 {
-			return sampler.ClosedEarly
+// endOfStream goes on after the peer has ended the stream, which may complete the
+// reply that is being read.
+func (l *loop) endOfStream(c *conn, now time.Duration) {
+	class := sampler.OK
+	if c.head < len(c.calls) {
+		switch err := c.parser.EOF(); {
+		case err == nil:
+			l.replied(c, now)
+			if l.unwanted(c.job) {
+				l.again(c, true, now)
+				return
+			}
+			if c.head < len(c.calls) {
+				class = sampler.ClosedEarly
+			}
+		case errors.Is(err, http1.ErrUnexpectedEOF), errors.Is(err, http1.ErrNoReply):
+			class = sampler.ClosedEarly
+		default:
+			class = sampler.Protocol
 		}
-		return sampler.OK
-	case errors.Is(err, http1.ErrUnexpectedEOF), errors.Is(err, http1.ErrNoReply):
-		return sampler.ClosedEarly
 	}
-	return sampler.Protocol
+	l.hungUp(c, class, now)
 }
 
 // hungUp ends c after the peer did. Calls that were not made are lost, which is
-// no error when nothing was cut off.
+// no error when nothing was cut off; a session makes them on another connection.
 func (l *loop) hungUp(c *conn, class sampler.Class, now time.Duration) {
 	switch {
-	case !c.busy:
+	case c.job == nil:
 		l.lose(c, now)
+	case l.resumable(c, class):
+		l.resume(c, now)
 	case class == sampler.OK:
-		l.finish(c, false, now)
+		l.finish(c.job, false, now)
 	default:
 		l.fail(c, class, now)
 	}
+}
+
+// resumable says whether a session goes on although the peer has ended c: it
+// had answered there before and has not begun the next answer, and what it may
+// have done for the calls it left unanswered can be done twice (RFC 9112, 9.3.1).
+func (l *loop) resumable(c *conn, class sampler.Class) bool {
+	switch {
+	case c.stream.Sessions == nil || c.replies == 0:
+		return false
+	case class == sampler.OK:
+		return true
+	case class != sampler.ClosedEarly && class != sampler.Reset:
+		return false
+	}
+	for i := c.head; i < len(c.calls); i++ {
+		k := &c.calls[i]
+		if k.first != 0 || (i < c.unsent || i == c.unsent && c.offset > 0) && !k.req.idempotent {
+			return false
+		}
+	}
+	return true
 }
 
 // feed parses what was read. ending says that the peer has hung up, so that no
 // further request is worth sending.
 func (l *loop) feed(c *conn, b []byte, ending bool, now time.Duration) {
 	for len(b) > 0 {
-		if len(c.calls) == 0 {
+		if c.head == len(c.calls) {
 			// Nobody asked for this: the connection is out of step.
-			if c.busy {
+			if c.job != nil {
 				l.fail(c, sampler.Protocol, now)
 			} else {
 				l.lose(c, now)
@@ -399,36 +402,65 @@ func (l *loop) feed(c *conn, b []byte, ending bool, now time.Duration) {
 		b = b[n:]
 		// A reply that came before its request was sent whole ends the connection too.
 		closing := c.head == c.unsent || !c.parser.KeepAlive()
+		gen := c.gen
 		l.replied(c, now)
+		left := c.head < len(c.calls)
 		switch {
-		case closing && len(c.calls) > 0:
+		case l.unwanted(c.job):
+			l.again(c, closing || ending && !left, now)
+		case closing && left && !l.resumable(c, sampler.ClosedEarly):
 			l.fail(c, sampler.ClosedEarly, now)
-			return
-		case len(c.calls) > 0:
-		case closing, ending:
-			l.finish(c, false, now)
-			return
-		case len(b) > 0:
+		case closing, ending && !left:
+			l.hungUp(c, sampler.OK, now)
+		case len(b) > 0 && !left:
 			l.stray(c, now)
-			return
 		default:
-			gen := c.gen
-			l.next(c, &l.last, now)
-			if c.gen != gen {
-				return
-			}
+			l.goOn(c.job, now)
 		}
+		if c.gen != gen {
+			return
+		}
+	}
+}
+
+// unwanted says whether the last reply makes j's session fail.
+func (l *loop) unwanted(j *job) bool {
+	s := j.stream.Sessions
+	return s != nil && s.Fail != nil && s.Fail(l.last.Status)
+}
+
+// again repeats the call that was answered on c in a way that makes the session
+// fail, or ends the session.
+func (l *loop) again(c *conn, closing bool, now time.Duration) {
+	j := c.job
+	if !j.stream.Sessions.Retry || j.failures == maxFailures {
+		l.abort(j, sampler.UnexpectedStatus, now)
+		return
+	}
+	j.failures++
+	j.retries++
+	j.open++
+	j.session.Extra++
+	j.pending = append(j.pending, call{req: l.lastCall.req, bytes: l.lastCall.bytes, intended: l.lastCall.intended})
+	l.lastCall = call{}
+	if closing {
+		l.resume(c, now)
+	} else {
+		l.goOn(j, now)
 	}
 }
 
 // stray ends a connection that brought more than was asked for. After the last
 // call that is nobody's business; before it the connection is out of step.
 func (l *loop) stray(c *conn, now time.Duration) {
-	if _, _, more := c.stream.Workload.Next(&c.session, &l.last); more {
-		l.fail(c, sampler.Protocol, now)
-		return
+	j := c.job
+	if j.open == 0 {
+		if _, _, more := j.stream.Workload.Next(&j.session, &l.last); !more {
+			l.finish(j, false, now)
+			return
+		}
 	}
-	l.finish(c, false, now)
+	l.fail(c, sampler.Protocol, now)
 }
 
 // replied records the complete reply to the call at the head.
@@ -449,96 +481,42 @@ func (l *loop) replied(c *conn, now time.Duration) {
 		l.c.o.Tap.Reply(k.serial, HeaderPart, nil, true)
 	}
 	l.last.Status = s.Status
-	if s.Judged && !s.Good && c.outcome == sampler.OK {
-		c.outcome = sampler.UnexpectedStatus
+	j := c.job
+	if s.Judged && !s.Good && j.outcome == sampler.OK {
+		j.outcome = sampler.UnexpectedStatus
 	}
 	c.replies++
-	c.replied++
+	j.replied++
+	j.open--
 	l.progress = now
-	l.drop(c, 0)
-	c.head++
-	if c.head < len(c.calls) {
-		n := &c.calls[c.head]
-		c.parser.Reset(n.req.head)
-		if n.sent > 0 && st.Timeouts.Reply > 0 {
-			l.arm(c, replyKind, n.sent+st.Timeouts.Reply)
+	l.drop(&c.timer)
+	if st.observer != nil {
+		l.last.Header, l.last.Body = c.kept.header, c.kept.body
+		st.observer.Replied(&j.session, k.req, &l.last)
+		c.kept.reset()
+	}
+	if st.Sessions != nil {
+		if f := st.Sessions.Fail; f == nil || !f(s.Status) {
+			j.failures = 0
 		}
+		l.giveBack(&l.lastCall)
+		l.lastCall = *k
+	} else {
+		l.giveBack(k)
+	}
+	c.head++
+	if j.open == 0 {
+		l.drop(&j.timer)
+	}
+	if c.head == len(c.calls) {
+		c.calls, c.head, c.unsent, c.offset = c.calls[:0], 0, 0, 0
 		return
 	}
-	c.calls = c.calls[:0]
-	c.head, c.unsent, c.offset = 0, 0, 0
-	l.drop(c, 1)
-}
-
-// finish ends an arrival whose session is over. keep says that its connection
-// may be used again.
-func (l *loop) finish(c *conn, keep bool, now time.Duration) {
-	st := c.stream
-	l.endArrival(c, c.outcome, false, now)
-	switch {
-	case c.pooled && keep:
-		l.release(c, now)
-	case c.pooled:
-		l.lose(c, now)
-	case c.slot && st.KeepOpen && keep:
-		a, ok := l.nextClosed(st, now)
-		if !ok {
-			c.slot = false
-			l.lose(c, now)
-			return
-		}
-		l.c.inflight.Add(1)
-		l.begin(c, a, now, -1)
-		l.next(c, nil, now)
-	default:
-		l.lose(c, now)
+	n := &c.calls[c.head]
+	c.parser.Reset(n.req.head)
+	if n.sent > 0 && st.Timeouts.Reply > 0 {
+		l.arm(c, replyKind, n.sent+st.Timeouts.Reply)
 	}
-}
-
-// fail ends an arrival with an error, and its connection.
-func (l *loop) fail(c *conn, class sampler.Class, now time.Duration) {
-	st := c.stream
-	if !c.busy {
-		// A pooled connection that could not be opened: the arrival that has
-		// waited longest bears it.
-		if a, ok := st.backlog.pop(); ok {
-			l.begin(c, a, now, now-a.taken)
-		}
-	}
-	if c.busy {
-		if c.outcome != sampler.OK {
-			class = c.outcome
-		}
-		l.endArrival(c, class, false, now)
-	}
-	l.lose(c, now)
-}
-
-// endArrival records the end of the arrival on c.
-func (l *loop) endArrival(c *conn, outcome sampler.Class, unfinished bool, now time.Duration) {
-	st := c.stream
-	sent := c.unsent - c.head
-	if len(c.calls) == 0 {
-		sent = 0
-	}
-	sent = max(0, sent)
-	planned := max(c.planned, c.replied+sent)
-	a := sampler.Arrival{
-		Stream: st.id, Warmup: c.warmup, Index: c.index, Intended: c.intended, Started: c.started, Ended: now,
-		Outcome: outcome, Unfinished: unfinished, Planned: planned, Replied: c.replied,
-		Unanswered: sent, Unsent: planned - c.replied - sent, Retries: c.retries,
-	}
-	l.rec.Arrival(&a)
-	l.drop(c, 0)
-	l.drop(c, 1)
-	if c.bound {
-		l.c.leave()
-	}
-	c.busy, c.asleep, c.retries = false, false, 0
-	c.calls = c.calls[:0]
-	c.head, c.unsent, c.offset = 0, 0, 0
-	l.active--
-	l.ended = max(l.ended, now)
 }
 
 // lose closes c, which carries no arrival, and lets others take its place.
@@ -550,22 +528,19 @@ func (l *loop) lose(c *conn, now time.Duration) {
 	}
 	l.leaveIdle(c)
 	l.recycle(c)
-	switch {
-	case c.pooled:
+	if c.pooled {
 		st.opened--
 		if opening {
 			st.opening--
 		}
 		l.replenish(st, now)
-	case c.slot:
-		st.restart++
 	}
 }
 
 // closeConn closes c's socket and records it.
 func (l *loop) closeConn(c *conn, now time.Duration) {
 	l.io.hang(c)
-	l.drop(c, 0)
+	l.drop(&c.timer)
 	c.open = false
 	c.gen++
 	r := sampler.Conn{

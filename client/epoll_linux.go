@@ -22,7 +22,7 @@ type epoll struct {
 
 // endpoints are the kernel's forms of a stream's addresses.
 type endpoints struct {
-	to       []poll.Addr
+	to       [][]poll.Addr // of each target
 	from     []poll.Addr
 	wildcard poll.Addr // what hog binds to without sources
 	ports    ports
@@ -47,24 +47,22 @@ func newEpoll(l *loop) (*epoll, error) {
 
 // resolve makes the kernel's forms of all addresses.
 func resolve(s *Stream) (ends endpoints, err error) {
-	if s.Target.Unix != "" {
-		a, err := poll.UnixAddr(s.Target.Unix)
-		ends.to = []poll.Addr{a}
-		return ends, err
-	}
-	for _, ap := range s.Target.Addrs {
-		a, err := poll.TCPAddr(ap)
+	for i := range 1 + len(s.Others) {
+		to, err := addresses(s.target(int32(i)))
 		if err != nil {
 			return ends, err
 		}
-		ends.to = append(ends.to, a)
+		ends.to = append(ends.to, to)
+	}
+	if s.Target.Unix != "" {
+		return ends, nil
 	}
 	for _, ip := range s.Sources {
 		a, err := poll.TCPAddr(netip.AddrPortFrom(ip, 0))
 		if err != nil {
 			return ends, err
 		}
-		if !a.SameFamily(&ends.to[0]) {
+		if !a.SameFamily(&ends.to[0][0]) {
 			return ends, fmt.Errorf("source %v and target %v: want one address family", ip, s.Target.Addrs[0])
 		}
 		if e := local(&a); e != 0 {
@@ -80,6 +78,22 @@ func resolve(s *Stream) (ends endpoints, err error) {
 		ends.wildcard, err = poll.TCPAddr(netip.AddrPortFrom(any, 0))
 	}
 	return ends, err
+}
+
+// addresses makes the kernel's form of a target.
+func addresses(t *Target) (to []poll.Addr, err error) {
+	if t.Unix != "" {
+		a, err := poll.UnixAddr(t.Unix)
+		return []poll.Addr{a}, err
+	}
+	for _, ap := range t.Addrs {
+		a, err := poll.TCPAddr(ap)
+		if err != nil {
+			return nil, err
+		}
+		to = append(to, a)
+	}
+	return to, nil
 }
 
 // local says whether a is an address of this machine: 0, or why it is not.
@@ -112,7 +126,7 @@ func (e *epoll) poll(d time.Duration) (n int, more bool, err error) {
 func (e *epoll) dial(c *conn) sampler.Class {
 	st := c.stream
 	ends := &e.ends[st.id]
-	to := &ends.to[c.addr]
+	to := &ends.to[c.server][c.addr]
 	fd, errno := poll.Socket(to)
 	if errno != 0 {
 		return classify(errno)
@@ -124,7 +138,7 @@ func (e *epoll) dial(c *conn) sampler.Class {
 	if st.ReceiveBuffer > 0 {
 		poll.SetReceiveBuffer(fd, st.ReceiveBuffer)
 	}
-	if st.noDelay {
+	if st.noDelay && !to.IsUnix() {
 		poll.SetNoDelay(fd)
 	}
 	e.l.attempt(c)
@@ -217,7 +231,7 @@ func (e *epoll) read(c *conn, ending bool) {
 			l.hungUp(c, classify(errno), now)
 			return
 		case n == 0:
-			l.hungUp(c, l.endOfStream(c, now), now)
+			l.endOfStream(c, now)
 			return
 		}
 		gen := c.gen

@@ -14,6 +14,7 @@ type List struct {
 	Calls    int           // calls a connection; default 1
 	Burst    int           // calls sent at once, without waiting; default 1
 	Pause    time.Duration // between the end of a burst and the next
+	Lead     bool          // as in Calls
 	Once     bool          // end with the list, for which Arrivals must bound the schedule; else begin again
 
 	// Pick returns which request, modulo the length of the list, is number n;
@@ -33,6 +34,7 @@ func (w *List) Arrivals() uint64 {
 // Begin implements Workload.
 func (w *List) Begin(index uint64, s *Session) {
 	s.Planned = max(1, w.Calls)
+	s.Seq = index * uint64(s.Planned)
 	if first := index * uint64(s.Planned); w.Once {
 		left := uint64(len(w.Requests)) - min(first, uint64(len(w.Requests)))
 		s.Planned = int(min(uint64(s.Planned), left))
@@ -49,12 +51,8 @@ func (w *List) Next(s *Session, last *Reply) (*Request, time.Duration, bool) {
 		n = w.Pick(n)
 	}
 	req := w.Requests[n%uint64(len(w.Requests))]
-	var wait time.Duration
-	if last != nil {
-		wait = w.Pause
-	}
-	s.Pos++
-	s.More = s.Pos < s.Planned && w.Burst > 1 && s.Pos%w.Burst != 0
+	wait, more := step(s, last, s.Planned, w.Burst, w.Lead, w.Pause)
+	s.More = more
 	return req, wait, true
 }
 

@@ -25,9 +25,14 @@ type loop struct {
 	streams []stream
 	chunks  [][]conn
 	free    int32 // first unused connection, none if there is none
+	jobs    [][]job
+	freeJob int32    // first unused job
+	buffers [][]byte // for requests that are expanded
 	queues  []queue
 	sleep   sleepers
 	last    Reply // what a workload is shown; here, so that it does not escape
+
+	lastCall call // that last answers, where there are sessions
 
 	epoch     time.Time
 	clock     time.Duration // last reading
@@ -52,7 +57,7 @@ type loop struct {
 // newLoop returns loop id of a client.
 func newLoop(c *Client, id int) (*loop, error) {
 	l := &loop{
-		c: c, id: id, free: none, nextTimer: never, drainEnd: never,
+		c: c, id: id, free: none, freeJob: none, nextTimer: never, drainEnd: never,
 	}
 	for i := range c.o.Streams {
 		st, err := newStream(l, i)
@@ -173,7 +178,7 @@ func (l *loop) rebase(epoch time.Time) {
 		for k := range l.chunks[i] {
 			c := &l.chunks[i][k]
 			c.opened += shift
-			c.timers[0].at += shift
+			c.timer.at += shift
 		}
 	}
 	if l.nextTimer != never {
@@ -294,12 +299,16 @@ func (l *loop) abandon(now time.Duration) {
 	for i := range l.streams {
 		l.dropBacklog(&l.streams[i], now, sampler.ShedLate)
 	}
+	for i := range l.jobs {
+		for k := range l.jobs[i] {
+			if j := &l.jobs[i][k]; j.busy {
+				l.end(j, sampler.OK, true, now)
+			}
+		}
+	}
 	for i := range l.chunks {
 		for k := range l.chunks[i] {
 			c := &l.chunks[i][k]
-			if c.busy {
-				l.endArrival(c, sampler.OK, true, now)
-			}
 			if c.open {
 				l.closeConn(c, now)
 			}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -29,7 +30,7 @@ type netEngine struct {
 	sleeping bool
 	batch    []netEvent
 	group    sync.WaitGroup // goroutines of connections
-	tls      []*tlsSetup    // one a stream, nil in the clear
+	tls      [][]*tlsSetup  // one a target of each stream, nil in the clear
 }
 
 // A netConn is the engine's side of a connection.
@@ -83,7 +84,11 @@ func newNet(l *loop) (*netEngine, error) {
 		if err := checkSources(s); err != nil {
 			return nil, fmt.Errorf("stream %s: %w", s.Name, err)
 		}
-		e.tls = append(e.tls, newTLSSetup(s))
+		var setups []*tlsSetup
+		for k := range 1 + len(s.Others) {
+			setups = append(setups, newTLSSetup(s, s.target(int32(k))))
+		}
+		e.tls = append(e.tls, setups)
 	}
 	return e, nil
 }
@@ -93,9 +98,11 @@ func checkSources(s *Stream) error {
 	if s.Hog {
 		return errors.New("hog does not work over TLS, where the system chooses local ports: use several source addresses (--myaddr)")
 	}
-	for _, a := range s.Target.Addrs {
-		if !a.IsValid() {
-			return fmt.Errorf("address %q: want an IPv4 or IPv6 address", a)
+	for i := range 1 + len(s.Others) {
+		for _, a := range s.target(int32(i)).Addrs {
+			if !a.IsValid() {
+				return fmt.Errorf("address %q: want an IPv4 or IPv6 address", a)
+			}
 		}
 	}
 	for _, ip := range s.Sources {
@@ -166,7 +173,7 @@ func (e *netEngine) handle(i int) {
 	l.clock = at
 	switch ev.kind {
 	case netConnected:
-		if e.tls[c.stream.id] != nil {
+		if c.stream.TLS != nil {
 			dialed := ev.dialed.Sub(l.epoch)
 			l.secured(c, dialed, at)
 			return
@@ -176,17 +183,19 @@ func (e *netEngine) handle(i int) {
 		e.countTLS(c, ev)
 		l.connectFailed(c, ev.class, at)
 	case netData:
-		e.overtaken(c, at)
-		l.received(c, ev.b, false, at)
+		if e.overtaken(c, at); c.net == ev.c {
+			l.received(c, ev.b, false, at)
+		}
 		ev.c.taken <- struct{}{}
 	case netEnded:
 		e.countTLS(c, ev)
-		class := ev.class
-		if class == sampler.OK {
-			e.overtaken(c, at)
-			class = l.endOfStream(c, at)
+		if ev.class != sampler.OK {
+			l.hungUp(c, ev.class, at)
+			return
 		}
-		l.hungUp(c, class, at)
+		if e.overtaken(c, at); c.net == ev.c {
+			l.endOfStream(c, at)
+		}
 	case netWritten:
 		if ev.c.writing = false; !ev.c.told {
 			ev.c.wrote = ev.n
@@ -222,14 +231,14 @@ func (e *netEngine) dial(c *conn) sampler.Class {
 		d.LocalAddr = net.TCPAddrFromAddrPort(netip.AddrPortFrom(st.Sources[c.sourceIndex(n)], 0))
 	}
 	network, address := "tcp", ""
-	if st.Target.Unix != "" {
-		network, address = "unix", st.Target.Unix
+	if to := st.target(c.server); to.Unix != "" {
+		network, address = "unix", to.Unix
 	} else {
-		address = st.Target.Addrs[c.addr].String()
+		address = to.Addrs[c.addr].String()
 	}
 	d.Control = control(st.Stream)
 	e.l.attempt(c)
-	e.group.Go(func() { e.live(ctx, nc, &d, network, address, e.tls[st.id]) })
+	e.group.Go(func() { e.live(ctx, nc, &d, network, address, e.tls[st.id][c.server]) })
 	return sampler.OK
 }
 
@@ -324,6 +333,9 @@ func (e *netEngine) write(c *conn, b []byte) (int, sampler.Class) {
 	}
 	nc.writing, nc.asked = true, len(b)
 	nc.begun.Store(0)
+	if c.calls[c.unsent].req.parts != nil {
+		b = bytes.Clone(b) // its buffer may be used again before the goroutine is through
+	}
 	conn := nc.conn
 	e.group.Go(func() {
 		for n := 0; n < len(b); {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"crypto/tls"
 	"fmt"
 	"net/netip"
@@ -43,7 +44,9 @@ type Stream struct {
 	KeepOpen      bool          // closed model: go on with the connection of the last arrival where it may be
 	For           time.Duration // closed model: start none after this; 0 means no limit
 	Target        Target
+	Others        []Target // further targets, of which Workload chooses with Session.Server
 	Workload      Workload
+	Sessions      *Sessions    // arrivals are sessions; nil makes an arrival one connection
 	TLS           *tls.Config  // speak TLS so; nil is in the clear. Its ServerName must be set
 	Pool          int          // connections kept open; an arrival is one session on one of them. 0 opens one an arrival
 	Backlog       int          // arrivals that may wait for a pooled connection; default 65536
@@ -62,6 +65,18 @@ type Stream struct {
 type Target struct {
 	Addrs []netip.AddrPort // tried in order when one refuses; the one that worked last comes first
 	Unix  string           // path of a unix socket; "@" begins an abstract name
+	Name  string           // the server's name for TLS; default that of Stream.TLS
+}
+
+// Sessions says that an arrival is a session, which may use several connections
+// and goes on with a new one when the server has closed one between two replies.
+// Calls that it left without an answer are made again where they can be made
+// twice. The zero value has httperf's limits.
+type Sessions struct {
+	MaxConns int                   // connections at once; default 4
+	MaxPiped int                   // calls under way on one connection; default 32
+	Fail     func(status int) bool // replies that make the session fail; nil means none
+	Retry    bool                  // calls that failed are made again; after ten failures in a row the session fails
 }
 
 // Timeouts bound the phases of a call. 0 means no bound.
@@ -160,6 +175,26 @@ func (s *Stream) validate() error {
 		return fmt.Errorf("no target: want addresses or a unix socket")
 	case len(s.Target.Addrs) > 0 && s.Target.Unix != "":
 		return fmt.Errorf("target has addresses and a unix socket %q: want one of them", s.Target.Unix)
+	}
+	for i, t := range s.Others {
+		if len(t.Addrs) == 0 || t.Unix != "" || s.Target.Unix != "" {
+			return fmt.Errorf("target %d of several: want addresses and no unix socket", i+2)
+		}
+	}
+	if len(s.Others) > 0 && s.Pool > 0 {
+		return fmt.Errorf("a pool of %d connections to %d targets: want one target", s.Pool, 1+len(s.Others))
+	}
+	if s.Sessions != nil {
+		if s.Pool > 0 || s.KeepOpen {
+			return fmt.Errorf("sessions on kept-open connections: a session opens its own")
+		}
+		o := *s.Sessions
+		s.Sessions = &o
+		if o.MaxConns < 0 || o.MaxPiped < 0 {
+			return fmt.Errorf("sessions with %d connections of %d calls: want none below 0", o.MaxConns, o.MaxPiped)
+		}
+		s.Sessions.MaxConns = cmp.Or(o.MaxConns, 4)
+		s.Sessions.MaxPiped = cmp.Or(o.MaxPiped, 32)
 	}
 	if s.Backlog == 0 {
 		s.Backlog = 1 << 16

@@ -13,7 +13,8 @@ import (
 type stream struct {
 	*Stream
 	id         int
-	addr       int // index of the address that worked last
+	addrs      []int    // per target, index of the address that worked last
+	observer   Observer // the workload, where it looks at replies
 	noDelay    bool
 	plannedEnd time.Duration // never if it is not known
 
@@ -50,6 +51,8 @@ func newStream(l *loop, i int) (*stream, error) {
 	o := &l.c.o
 	s := &o.Streams[i]
 	st := &stream{Stream: s, id: i, idle: none, plannedEnd: never, ledgerAt: never, lastAt: never}
+	st.addrs = make([]int, 1+len(s.Others))
+	st.observer, _ = s.Workload.(Observer)
 	loops := s.loops(o.Loops)
 	if l.id < loops {
 		st.pool = share(s.Pool, l.id, loops)
@@ -75,8 +78,17 @@ func newStream(l *loop, i int) (*stream, error) {
 	}
 	// A single small request a connection goes out at once anyway.
 	calls, plain := s.Workload.(*Calls)
-	st.noDelay = s.Target.Unix == "" && !(plain && calls.Calls <= 1 && len(calls.Request.bytes) < 1400)
+	st.noDelay = !(plain && calls.Calls <= 1 && len(calls.Request.bytes) < 1400)
 	return st, nil
+}
+
+// target returns the target that a connection uses: 0 is Stream.Target, the
+// others follow.
+func (s *Stream) target(i int32) *Target {
+	if i == 0 {
+		return &s.Target
+	}
+	return &s.Others[i-1]
 }
 
 // more says whether the stream has arrivals left to start at now.
@@ -206,14 +218,13 @@ func (l *loop) startFresh(st *stream, a arrival, now time.Duration) {
 		l.shed(st, a.intended, now, sampler.ShedInflight)
 		return
 	}
-	c := l.alloc(st)
-	c.bound = true
 	wait := time.Duration(-1)
 	if now > a.taken {
 		wait = now - a.taken // behind others of the same instant
 	}
-	l.begin(c, a, now, wait)
-	l.dial(c, now)
+	j := l.begin(st, a, now, wait)
+	j.bound = true
+	l.dial(l.openFor(j), now)
 }
 
 // startPooled starts an arrival on an idle connection, or lets it wait for one.
@@ -231,12 +242,13 @@ func (l *loop) startPooled(st *stream, a arrival, now time.Duration) {
 
 // assign gives an established, idle pooled connection to an arrival.
 func (l *loop) assign(c *conn, a arrival, now time.Duration) {
-	l.begin(c, a, now, now-a.taken)
+	j := l.begin(c.stream, a, now, now-a.taken)
+	l.attach(j, c)
 	if d := c.stream.Timeouts.Deadline; d > 0 && now-a.intended >= d {
 		l.fail(c, sampler.Deadline, now)
 		return
 	}
-	l.next(c, nil, now)
+	l.next(j, nil, now)
 }
 
 // replenish opens pooled connections for the arrivals that wait, as far as the
@@ -274,10 +286,9 @@ func (l *loop) startClosed(st *stream, now time.Duration) {
 			st.slots--
 			continue
 		}
-		c := l.alloc(st)
-		c.slot, c.bound = true, true
-		l.begin(c, a, now, -1)
-		l.dial(c, now)
+		j := l.begin(st, a, now, -1)
+		j.slot, j.bound = true, true
+		l.dial(l.openFor(j), now)
 		now = l.now()
 	}
 }

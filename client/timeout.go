@@ -6,8 +6,8 @@ import (
 	"httpgen/sampler"
 )
 
-// The kinds of timers. A connection has at most one of the first three and one
-// deadline.
+// The kinds of timers. A connection has at most one of the first three, an arrival
+// one deadline.
 const (
 	connectKind = iota
 	sendKind
@@ -23,57 +23,65 @@ var timeoutClass = [numKinds]sampler.Class{
 	deadlineKind: sampler.Deadline,
 }
 
-// slot returns which of a connection's timers serves a kind.
-func slot(kind int) int {
+// timer returns the timer of that kind: deadlines belong to jobs, the others to
+// connections.
+func (l *loop) timer(kind int, id int32) *timer {
 	if kind == deadlineKind {
-		return 1
+		return &l.job(id).timer
 	}
-	return 0
+	return &l.at(id).timer
 }
 
-// arm sets c's timer of that kind, instead of the one that it replaces.
+// arm sets c's timer to that kind, instead of the one that it replaces.
 func (l *loop) arm(c *conn, kind int, at time.Duration) {
-	s := slot(kind)
-	l.drop(c, s)
-	id := c.stream.id*numKinds + kind
-	q := &l.queues[id]
-	t := &c.timers[s]
-	t.at, t.queue = at, int32(id)
+	l.set(&c.timer, c.self, c.stream.id, kind, at)
+}
+
+// armDeadline sets j's deadline.
+func (l *loop) armDeadline(j *job, at time.Duration) {
+	l.set(&j.timer, j.self, j.stream.id, deadlineKind, at)
+}
+
+// set puts t, the timer of id, into the queue of a stream's kind.
+func (l *loop) set(t *timer, id int32, stream, kind int, at time.Duration) {
+	l.drop(t)
+	t.at, t.queue = at, int32(stream*numKinds+kind)
+	q := &l.queues[t.queue]
 	after := q.last
-	for after != none && l.at(after).timers[s].at > at {
-		after = l.at(after).timers[s].prev
+	for after != none && l.timer(kind, after).at > at {
+		after = l.timer(kind, after).prev
 	}
 	t.prev = after
 	if after == none {
-		t.next, q.first = q.first, c.self
+		t.next, q.first = q.first, id
 	} else {
-		a := &l.at(after).timers[s]
-		t.next, a.next = a.next, c.self
+		a := l.timer(kind, after)
+		t.next, a.next = a.next, id
 	}
 	if t.next == none {
-		q.last = c.self
+		q.last = id
 	} else {
-		l.at(t.next).timers[s].prev = c.self
+		l.timer(kind, t.next).prev = id
 	}
 	l.nextTimer = min(l.nextTimer, at)
 }
 
-// drop takes c's timer out of its queue.
-func (l *loop) drop(c *conn, s int) {
-	t := &c.timers[s]
+// drop takes t out of its queue.
+func (l *loop) drop(t *timer) {
 	if t.queue == idle {
 		return
 	}
 	q := &l.queues[t.queue]
+	kind := int(t.queue) % numKinds
 	if t.prev == none {
 		q.first = t.next
 	} else {
-		l.at(t.prev).timers[s].next = t.next
+		l.timer(kind, t.prev).next = t.next
 	}
 	if t.next == none {
 		q.last = t.prev
 	} else {
-		l.at(t.next).timers[s].prev = t.prev
+		l.timer(kind, t.next).prev = t.prev
 	}
 	t.queue = idle
 }
@@ -83,18 +91,23 @@ func (l *loop) expire(now time.Duration) {
 	for i := range l.queues {
 		kind := i % numKinds
 		for q := &l.queues[i]; q.first != none; {
-			c := l.at(q.first)
-			if c.timers[slot(kind)].at > now {
+			id := q.first
+			t := l.timer(kind, id)
+			if t.at > now {
 				break
 			}
-			l.drop(c, slot(kind))
-			l.fail(c, timeoutClass[kind], now)
+			l.drop(t)
+			if kind == deadlineKind {
+				l.abort(l.job(id), sampler.Deadline, now)
+			} else {
+				l.fail(l.at(id), timeoutClass[kind], now)
+			}
 		}
 	}
 	l.nextTimer = never
 	for i := range l.queues {
 		if f := l.queues[i].first; f != none {
-			l.nextTimer = min(l.nextTimer, l.at(f).timers[slot(i%numKinds)].at)
+			l.nextTimer = min(l.nextTimer, l.timer(i%numKinds, f).at)
 		}
 	}
 }

@@ -8,10 +8,10 @@ import (
 // never is later than any instant of a run.
 const never = time.Duration(math.MaxInt64)
 
-// A timer belongs to one connection and is at most in one queue.
+// A timer belongs to one connection or job and is at most in one queue.
 type timer struct {
 	at         time.Duration
-	prev, next int32 // connection indices; none at the ends
+	prev, next int32 // indices of connections or jobs; none at the ends
 	queue      int32 // which queue it is in; idle outside all
 }
 
@@ -28,16 +28,15 @@ type queue struct {
 
 func newQueue() queue { return queue{none, none} }
 
-// A waiting is one connection that sleeps between two calls.
+// A waiting is one arrival that sleeps between two calls.
 type waiting struct {
-	at   time.Duration
-	conn int32
-	gen  uint32
+	at  time.Duration
+	job int32
+	gen uint32
 }
 
-// sleepers is a binary heap of waiting connections, the earliest first. A
-// connection that ends while it sleeps stays until its time comes; its
-// generation tells.
+// sleepers is a binary heap of waiting arrivals, the earliest first. One that
+// ends while it sleeps stays until its time comes; its generation tells.
 type sleepers []waiting
 
 func (h *sleepers) push(w waiting) {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -14,7 +15,7 @@ import (
 	"syscall"
 )
 
-// A tlsSetup makes TLS connections of one stream. Goroutines share it.
+// A tlsSetup makes TLS connections to one target. Goroutines share it.
 type tlsSetup struct {
 	config *tls.Config
 
@@ -23,11 +24,12 @@ type tlsSetup struct {
 }
 
 // newTLSSetup returns nil for a stream in the clear.
-func newTLSSetup(s *Stream) *tlsSetup {
+func newTLSSetup(s *Stream, to *Target) *tlsSetup {
 	if s.TLS == nil {
 		return nil
 	}
 	t := &tlsSetup{config: s.TLS.Clone()}
+	t.config.ServerName = cmp.Or(to.Name, t.config.ServerName)
 	if !t.config.InsecureSkipVerify {
 		// A server shows the same chain every time: it is verified once, by the
 		// rules of crypto/tls, and compared from then on.

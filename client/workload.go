@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"httpgen/internal/http1"
 )
 
 // A Workload says what an arrival does on its connection. One value serves all
@@ -24,11 +22,25 @@ type Workload interface {
 	Next(s *Session, last *Reply) (req *Request, wait time.Duration, ok bool)
 }
 
-// A Session is the state of one arrival. Planned belongs to the accounting;
+// An Observer is a Workload that sees every reply of its sessions, also those of
+// a burst. It makes every reply cost a copy of its header, and of its body if
+// Body says so.
+type Observer interface {
+	Workload
+	Body() bool
+	// Replied is called with each reply and the request that it answers, before
+	// Next. It must not keep r.
+	Replied(s *Session, req *Request, r *Reply)
+}
+
+// A Session is the state of one arrival. Planned and Seq belong to the client;
 // the other fields are the workload's own.
 type Session struct {
 	Index   uint64 // of the arrival in the schedule
-	Planned int    // calls that the session makes if nothing fails
+	Planned int    // calls that the session makes if nothing fails, set by Begin
+	Extra   int    // calls beyond them, to which replies led
+	Seq     uint64 // of the next call in the run, which {seq} stands for: set by Begin, then counted by the client
+	Server  int    // which target the arrival goes to, 0 is Stream.Target; set by Begin
 	Pos     int    // calls asked for so far, kept by the workload
 	More    bool   // another request follows at once
 	Data    any    // anything else; nil at Begin
@@ -36,51 +48,33 @@ type Session struct {
 
 // A Reply is a complete reply as a workload sees it.
 type Reply struct {
-	Status int // 100 to 999
+	Status int    // 100 to 999
+	Header []byte // header section as it came, for an Observer; up to 64 KiB
+	Body   []byte // for an Observer that wants it; its first 4 MiB
 }
 
-// A Request is built once and sent any number of times.
-type Request struct {
-	bytes []byte
-	head  bool
+// The most of a reply that is kept for an Observer, in bytes.
+const (
+	keptHeader = 64 << 10
+	keptBody   = 4 << 20
+)
+
+// kept is what an Observer is shown of a reply.
+type kept struct {
+	header, body []byte
+	whole        bool // the body is wanted too
 }
 
-// Bytes returns the request as it is sent. The caller must not change it.
-func (r *Request) Bytes() []byte { return r.bytes }
-
-// A Header is one header line of a request.
-type Header struct{ Name, Value string }
-
-// RequestOptions describes a request. Every field but Host may be left zero.
-type RequestOptions struct {
-	Method    string   // default GET; exactly "HEAD" expects no body
-	URI       string   // as sent in the request line; default "/"
-	Host      string   // the Host header's value, with the port where it is not the default
-	NoHost    bool     // send no Host header
-	HTTP10    bool     // speak HTTP/1.0 and ask to keep the connection
-	UserAgent string   // default "httpgen"
-	Header    []Header // further headers; they replace defaults of the same name
-	Body      []byte
+func (k *kept) add(part Part, b []byte) {
+	switch {
+	case part == HeaderPart:
+		k.header = append(k.header, b[:min(len(b), keptHeader-len(k.header))]...)
+	case part == BodyPart && k.whole:
+		k.body = append(k.body, b[:min(len(b), keptBody-len(k.body))]...)
+	}
 }
 
-// NewRequest builds a request.
-func NewRequest(o RequestOptions) (*Request, error) {
-	h := http1.Request{Method: o.Method, URI: o.URI, Host: o.Host, NoHost: o.NoHost, UserAgent: o.UserAgent, Body: o.Body}
-	if o.HTTP10 {
-		h.Version = "1.0"
-	}
-	if h.UserAgent == "" {
-		h.UserAgent = "httpgen"
-	}
-	for _, f := range o.Header {
-		h.Header = append(h.Header, http1.Field{Name: f.Name, Value: f.Value})
-	}
-	b, err := h.Append(nil)
-	if err != nil {
-		return nil, fmt.Errorf("client: request: %w", err)
-	}
-	return &Request{bytes: b, head: o.Method == "HEAD"}, nil
-}
+func (k *kept) reset() { k.header, k.body = k.header[:0], k.body[:0] }
 
 // Get returns a GET request for an http URL.
 func Get(rawURL string) (*Request, error) {
@@ -101,21 +95,33 @@ type Calls struct {
 	Calls   int           // calls a connection; default 1
 	Burst   int           // calls sent at once, without waiting; default 1
 	Pause   time.Duration // between the end of a burst and the next
+	Lead    bool          // the first call of a burst goes alone, the others at once when it is answered: httperf's sessions
 }
 
 // Begin implements Workload.
-func (c *Calls) Begin(index uint64, s *Session) { s.Planned = max(1, c.Calls) }
+func (c *Calls) Begin(index uint64, s *Session) {
+	s.Planned = max(1, c.Calls)
+	s.Seq = index * uint64(s.Planned)
+}
 
 // Next implements Workload.
 func (c *Calls) Next(s *Session, last *Reply) (*Request, time.Duration, bool) {
 	if s.Pos == s.Planned {
 		return nil, 0, false
 	}
-	var wait time.Duration
-	if last != nil {
-		wait = c.Pause
+	wait, more := step(s, last, s.Planned, c.Burst, c.Lead, c.Pause)
+	s.More = more
+	return c.Request, wait, true
+}
+
+// step moves s on by a call of bursts and returns how long to wait before it, and
+// whether another one follows at once.
+func step(s *Session, last *Reply, planned, burst int, lead bool, pause time.Duration) (wait time.Duration, more bool) {
+	begins := burst <= 1 || s.Pos%burst == 0
+	if last != nil && begins {
+		wait = pause
 	}
 	s.Pos++
-	s.More = s.Pos < s.Planned && c.Burst > 1 && s.Pos%c.Burst != 0
-	return c.Request, wait, true
+	more = s.Pos < planned && burst > 1 && s.Pos%burst != 0 && !(lead && begins)
+	return wait, more
 }

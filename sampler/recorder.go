@@ -33,6 +33,7 @@ const (
 	lifetime
 	failure
 	goodLatency
+	sessionTime
 	numMetrics = iota
 )
 
@@ -45,8 +46,9 @@ type shedRun struct {
 // A part is what one stream did on one loop during one page.
 type part struct {
 	Tally
-	times [numMetrics]Dist
-	shed  []shedRun
+	times   [numMetrics]Dist
+	shed    []shedRun
+	lengths Lengths
 }
 
 func (p *part) reset() {
@@ -55,6 +57,7 @@ func (p *part) reset() {
 		p.times[i].reset()
 	}
 	p.shed = p.shed[:0]
+	p.lengths = p.lengths[:0]
 }
 
 // A page is what one loop recorded during one window or a piece of it.
@@ -309,10 +312,22 @@ func (r *Recorder) Arrival(a *Arrival) {
 		return
 	}
 	p.Outcomes[a.Outcome]++
+	if a.Session {
+		p.session(a)
+	}
 	p.Unanswered += uint64(a.Unanswered)
 	p.Unsent += uint64(a.Unsent)
 	p.LostCalls += uint64(a.Unanswered + a.Unsent)
 	if a.Outcome != OK {
 		p.times[failure].Add(a.Ended - a.Started)
+	}
+}
+
+// session records a session that has ended.
+func (p *part) session(a *Arrival) {
+	p.lengths.add(a.Replied, 1)
+	if a.Outcome == OK {
+		p.SessionConns += uint64(a.Conns)
+		p.times[sessionTime].Add(a.Ended - a.Started)
 	}
 }

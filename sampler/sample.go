@@ -50,4 +50,6 @@ type Arrival struct {
 	Unanswered int // sent, without a complete reply
 	Unsent     int
 	Retries    int
+	Session    bool // it counts among the sessions too
+	Conns      int  // connections that were established for it
 }

@@ -283,6 +283,7 @@ func (s *Sampler) merge(p *page) {
 				into = &t.warm
 			}
 			into.Tally.Merge(&from.Tally)
+			into.lengths.merge(from.lengths)
 			for m := range from.times {
 				into.times[m].Merge(&from.times[m])
 			}

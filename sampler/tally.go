@@ -23,6 +23,8 @@ type Tally struct {
 	Established uint64
 	Failed      uint64 // connections that ended before they were established
 
+	SessionConns uint64 // connections established for sessions that ended well
+
 	Requests uint64       // requests whose last byte the kernel took
 	Replies  uint64       // complete replies
 	Interim  uint64       // 1xx replies before a final one
@@ -88,6 +90,7 @@ func (t *Tally) Merge(from *Tally) {
 	t.Attempted += from.Attempted
 	t.Established += from.Established
 	t.Failed += from.Failed
+	t.SessionConns += from.SessionConns
 	t.Requests += from.Requests
 	t.Replies += from.Replies
 	t.Interim += from.Interim

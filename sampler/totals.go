@@ -18,6 +18,7 @@ type Times struct {
 	Lifetime  Dist // of connections with a reply
 	Failure   Dist // started to failed, of arrivals that ended in an error
 	Good      Dist // latency of replies that were judged and as expected
+	Session   Dist // started to ended, of sessions that ended well
 }
 
 // Totals is what a stream or a run has done.
@@ -26,6 +27,9 @@ type Totals struct {
 	Tally         // after the warm-up
 	Warmup Tally  // within it
 	Times  Times  // after the warm-up
+
+	Lengths       Lengths // of sessions, after the warm-up
+	WarmupLengths Lengths // within it
 }
 
 // Result is a consistent copy of everything.
@@ -51,6 +55,7 @@ func (p *part) copyTimes() Times {
 		Latency: t[latency].Clone(), Service: t[service].Clone(), Lag: t[lag].Clone(), Wait: t[wait].Clone(),
 		Connect: t[connect].Clone(), TLS: t[tlsTime].Clone(), FirstByte: t[firstByte].Clone(),
 		Transfer: t[transfer].Clone(), Lifetime: t[lifetime].Clone(), Failure: t[failure].Clone(), Good: t[goodLatency].Clone(),
+		Session: t[sessionTime].Clone(),
 	}
 }
 
@@ -59,6 +64,7 @@ func (t *Times) merge(from *Times) {
 		{&t.Latency, &from.Latency}, {&t.Service, &from.Service}, {&t.Lag, &from.Lag}, {&t.Wait, &from.Wait},
 		{&t.Connect, &from.Connect}, {&t.TLS, &from.TLS}, {&t.FirstByte, &from.FirstByte},
 		{&t.Transfer, &from.Transfer}, {&t.Lifetime, &from.Lifetime}, {&t.Failure, &from.Failure}, {&t.Good, &from.Good},
+		{&t.Session, &from.Session},
 	} {
 		d.into.Merge(d.from)
 	}
@@ -72,7 +78,8 @@ func (s *Sampler) Snapshot() *Result {
 	r := &Result{Base: s.o.Base, MaxBurst: s.burst, Windows: slices.Clone(s.windows)}
 	for i := range s.streams {
 		t := &s.streams[i]
-		r.Streams = append(r.Streams, Totals{Name: t.name, Tally: t.main.Tally, Warmup: t.warm.Tally, Times: t.main.copyTimes()})
+		r.Streams = append(r.Streams, Totals{Name: t.name, Tally: t.main.Tally, Warmup: t.warm.Tally, Times: t.main.copyTimes(),
+			Lengths: slices.Clone(t.main.lengths), WarmupLengths: slices.Clone(t.warm.lengths)})
 		for _, g := range t.at {
 			r.Inflight += g.inflight
 			r.Connections += g.open
@@ -80,6 +87,8 @@ func (s *Sampler) Snapshot() *Result {
 		r.All.Tally.Merge(&t.main.Tally)
 		r.All.Warmup.Merge(&t.warm.Tally)
 		r.All.Times.merge(&r.Streams[i].Times)
+		r.All.Lengths.merge(t.main.lengths)
+		r.All.WarmupLengths.merge(t.warm.lengths)
 	}
 	for i := range s.works {
 		w := &s.works[i]
