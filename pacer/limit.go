@@ -94,13 +94,13 @@ func (l *limit) due(seed uint64) (time.Duration, bool) {
 			return 0, false
 		}
 		return g.at(l.n)
-	case *Trace:
+	case *Trace, Recorded:
 		var last time.Duration
 		s := l.Schedule(0, 1, seed)
 		for {
 			_, at, ok := s.Next()
 			if !ok {
-				return b.after(last), s.Err() == nil
+				return after(b, last), s.Err() == nil
 			}
 			last = at
 		}
@@ -111,6 +111,18 @@ func (l *limit) due(seed uint64) (time.Duration, bool) {
 		}
 		return time.Duration(ns), true
 	}
+}
+
+// after returns the instant one mean gap after the last arrival of a part of p.
+func after(p Process, last time.Duration) time.Duration {
+	if t, ok := p.(*Trace); ok {
+		return t.after(last)
+	}
+	gap := float64(time.Second) / p.Rate(0)
+	if !(gap < float64(math.MaxInt64-last)) {
+		return math.MaxInt64
+	}
+	return last + max(1, time.Duration(gap))
 }
 
 // expected returns the mean number of arrivals before end.

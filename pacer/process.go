@@ -55,6 +55,15 @@ func Count(p Process, d time.Duration, seed uint64) (n uint64, ok bool) {
 	return n, !more && s.Err() == nil
 }
 
+// Recorded is implemented by a process of another package that replays what was
+// recorded, as Trace does: its end is known, and it is drawn to say where a part of
+// it ends.
+type Recorded interface {
+	Process
+	// Ends is what PlannedEnd returns.
+	Ends() (end time.Duration, count uint64, known bool)
+}
+
 // PlannedEnd returns when p is over and how many arrivals it has until then.
 // known is false for a process that never ends (or only by being broken).
 //
@@ -73,13 +82,15 @@ func PlannedEnd(p Process, seed uint64) (end time.Duration, count uint64, known 
 		return p.after(p.last), p.n, true
 	case arithmetic:
 		return p.ends()
+	case Recorded:
+		return p.Ends()
 	}
 	return 0, 0, false
 }
 
 // Kind names the kind of p as reports do: "constant", "poisson", "uniform",
-// "variable", "steps", "ramp" or "trace"; "custom" for a process of another
-// package. It looks through For and First.
+// "variable", "steps", "ramp" or "trace", which a [Recorded] is too; "custom" for
+// any other process of another package. It looks through For and First.
 func Kind(p Process) string {
 	switch base(p).(type) {
 	case Constant:
@@ -94,7 +105,7 @@ func Kind(p Process) string {
 		return "steps"
 	case Ramp:
 		return "ramp"
-	case *Trace:
+	case *Trace, Recorded:
 		return "trace"
 	}
 	return "custom"
