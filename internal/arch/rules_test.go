@@ -27,6 +27,7 @@ var rules = []rule{
 	{"sampler", nil},
 	{"sampler/prom", []string{"sampler"}},
 	{"client", []string{"pacer", "sampler", "internal/http1", "internal/poll"}},
+	{"internal/accesslog", []string{"pacer"}},
 	{"internal/arch", nil},
 	{"internal/http1", nil},
 	{"internal/poll", nil},
