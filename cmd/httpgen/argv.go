@@ -54,8 +54,26 @@ func expand(k *kong.Kong, argv []string, classic bool) (*line, error) {
 			l.command, args = args[0], args[1:]
 		}
 	}
-	v := newVocabulary(child(k, l.command), classic)
-	return l, v.expand(l, args)
+	n := child(k, l.command)
+	if classic {
+		bindShort(n)
+	}
+	return l, newVocabulary(n).expand(l, args)
+}
+
+// bindShort gives the short options that mean something else to httperf its
+// meaning.
+func bindShort(n *kong.Node) {
+	for _, f := range n.Flags {
+		if httperfShort[f.Short] != "" {
+			f.Short = 0
+		}
+		for r, name := range httperfShort {
+			if f.Name == name {
+				f.Short = r
+			}
+		}
+	}
 }
 
 func child(k *kong.Kong, name string) *kong.Node {
@@ -74,7 +92,7 @@ type vocabulary struct {
 	httperf []httperfOption // whose prefixes come first; only of run
 }
 
-func newVocabulary(n *kong.Node, classic bool) *vocabulary {
+func newVocabulary(n *kong.Node) *vocabulary {
 	v := &vocabulary{long: map[string]option{}, short: map[rune]option{}}
 	for _, level := range n.AllFlags(false) {
 		for _, f := range level {
@@ -92,15 +110,8 @@ func newVocabulary(n *kong.Node, classic bool) *vocabulary {
 			}
 		}
 	}
-	if n.Name != "run" {
-		return v
-	}
-	v.httperf = httperfOptions
-	if classic {
-		for r, name := range httperfShort {
-			h, _ := v.foreign(name)
-			v.short[r] = option{h.name, h.takes}
-		}
+	if n.Name == "run" {
+		v.httperf = httperfOptions
 	}
 	return v
 }

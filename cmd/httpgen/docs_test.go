@@ -211,7 +211,7 @@ func isVersion09(t *testing.T, path string) bool {
 func TestGuideNewOptions(t *testing.T) {
 	t.Parallel()
 	_, k := newGrammar()
-	v := newVocabulary(child(k, "run"), false)
+	v := newVocabulary(child(k, "run"))
 	d := readGuide(t)
 	if len(d.newOptions) == 0 {
 		t.Error("no new options")
@@ -352,10 +352,13 @@ func TestGuideOutput(t *testing.T) {
 	r.Run.Complete = false
 	r.Totals.Status.Class2 = 0
 	var b strings.Builder
-	if err := report.Text(&b, &r); err != nil {
+	if err := (report.Details{Periodic: true}).Text(&b, &r); err != nil {
 		t.Fatal(err)
 	}
-	full, err := readClassic(b.String(), slices.Concat(classicLines, sessionLines)...)
+	formats := slices.Concat(classicLines, sessionLines)
+	cpu := slices.IndexFunc(formats, func(line string) bool { return strings.HasPrefix(line, "CPU time") })
+	formats = slices.Insert(formats, cpu, "Periodic stats: 200={200} 302={302}", "")
+	full, err := readClassic(b.String(), formats...)
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, b.String())
 	}

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"httpgen/internal/report"
 	"httpgen/internal/target"
@@ -103,8 +104,7 @@ func TestText(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	for _, want := range []string{
-		`(?m)^Connection lifetime histogram \[ms\]:$`,
-		`(?m)^reply-rate = [0-9.]+$`,
+		`^httpgen .*\n(reply-rate = [0-9.]+ *\n)+Maximum connect burst length: [0-9]+\n\nConnection lifetime histogram \(time in ms\):\n([ 0-9.:]+\n)+\nTotal: `,
 		`(?m)^httpgen .*--server=127\.0\.0\.1 .*--uri=/a `,
 		`(?m)^Total: connections 40 requests 40 replies 40 test-duration [0-9.]+ s$`,
 		`(?m)^Reply status: 1xx=0 2xx=40 3xx=0 4xx=0 5xx=0$`,
@@ -215,6 +215,81 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// Header lines reach the server and no output, but for what is no secret. The
+// command has those of --add-header as httperf has them.
+func TestAddedHeaders(t *testing.T) {
+	t.Parallel()
+	s := &scripted{reply: answer(fine)}
+	s.start(t)
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.WriteFile(in("fields"), []byte("Cookie: canary=3\r\nX-File: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	argv := []string{"httperf", "--server", "127.0.0.1", "--port", s.port(), "--timeout", "20", "-v", "-n",
+		"--add-head", `Authorization: Bearer canary1\nX-First: \101\n`, "--add-header=Proxy-Authorization: Basic canary2\nX-Second: 2\n", "--add-header-file", in("fields"),
+		"-o", "json=" + in("json"), "-o", "csv=" + in("csv"), "-o", "ndjson=" + in("ndjson"), "-o", "text=" + in("text")}
+	code, stdout, stderr := finish(t, argv...)
+	if !anyVerdict(code) {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	const want = "\r\nAuthorization: Bearer canary1\r\nX-First: A\r\nProxy-Authorization: Basic canary2\r\nX-Second: 2\r\nCookie: canary=3\r\nX-File: 1\r\n\r\n"
+	if sent := strings.Join(s.stop(), ""); !strings.Contains(sent, want) {
+		t.Errorf("the server got %q, want %q in it", sent, want)
+	}
+	command, _, _ := strings.Cut(stdout, "\n")
+	if want := ` --uri=/ --add-header='Authorization: ***\nX-First: \101\n' --add-header='Proxy-Authorization: ***\aX-Second: 2\a' --num-conns=1 `; !strings.Contains(command, want) {
+		t.Errorf("the command is %s, want %s in it", command, want)
+	}
+	files := map[string]string{"standard output": stdout, "standard error": stderr}
+	for _, name := range []string{"json", "csv", "ndjson", "text"} {
+		b, err := os.ReadFile(in(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(b)
+	}
+	for name, text := range files {
+		if strings.Contains(text, "canary") {
+			t.Errorf("%s shows a secret:\n%s", name, text)
+		}
+	}
+}
+
+func TestPeriodicStats(t *testing.T) {
+	t.Parallel()
+	s := serverFor(t, target.Options{Status: 302})
+	code, stdout, stderr := finish(t, "httperf", "--server", "127.0.0.1", "--port", strconv.Itoa(s.Port()), "--rate", "100", "--num-conns", "120", "--timeout", "20", "-n")
+	if !anyVerdict(code) {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if !regexp.MustCompile(`^(periodic: [0-9]+\.[0-9] s, 2xx: 0, 3xx: [0-9]+\n)+$`).MatchString(stderr) {
+		t.Errorf("standard error %q, want a line a second and nothing else", stderr)
+	}
+	if want := "\nReply status: 1xx=0 2xx=0 3xx=120 4xx=0 5xx=0\n\nPeriodic stats: 200=0 302=120\n\nCPU time [s]: "; !strings.Contains(stdout, want) {
+		t.Errorf("standard output has no %q:\n%s", want, stdout)
+	}
+}
+
+// The line of a window in which nothing is due any more says so, and no other.
+func TestDrainingLine(t *testing.T) {
+	t.Parallel()
+	s := serverFor(t, target.Options{Service: target.Constant(100 * time.Millisecond)})
+	code, _, stderr := finish(t, append([]string{"httpgen", s.URL(), "--window", "0.1"}, load...)...)
+	if !anyVerdict(code) {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	lines := regexp.MustCompile(`(?m)^ +([0-9.]+) s  offered .*$`).FindAllStringSubmatch(stderr, -1)
+	if len(lines) < 3 {
+		t.Fatalf("%d lines, want two windows of sending and the drain:\n%s", len(lines), stderr)
+	}
+	for i, line := range lines {
+		if have, want := strings.HasSuffix(line[0], "  (draining)"), i >= 2; have != want {
+			t.Errorf("draining is %v, want %v in %q", have, want, line[0])
+		}
+	}
+}
+
 func TestHttperfName(t *testing.T) {
 	t.Parallel()
 	s := serverFor(t, target.Options{})
@@ -241,7 +316,7 @@ func TestPrintTaps(t *testing.T) {
 	if !anyVerdict(code) {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	for _, want := range []string{"SH0:GET / HTTP/1.1\n", "\nRH0:HTTP/1.1 200 OK\n", "\nRB0:xxx\nRS0: header ", "\nTotal: connections 1 "} {
+	for _, want := range []string{"SH0:GET / HTTP/1.1\n", "\nSH0:\nSS0: header ", "\nRH0:HTTP/1.1 200 OK\n", "\nRB0:xxx\nRS0: header ", "\nTotal: connections 1 "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("standard output has no %q:\n%s", want, stdout)
 		}
@@ -337,8 +412,12 @@ func TestSignal(t *testing.T) {
 			if err := c.Process.Signal(tt.s); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := io.Copy(io.Discard, stderr); err != nil {
+			rest, err := io.ReadAll(stderr)
+			if err != nil {
 				t.Fatal(err)
+			}
+			if !strings.HasSuffix(string(rest), "  (draining)\n") {
+				t.Errorf("standard error ends with %.200q, want a line of a drain", rest)
 			}
 			code := outcome(t, c.Wait())
 			r := decode(t, stdout.String())

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/alecthomas/kong"
 )
@@ -39,17 +40,25 @@ func newGrammar() (*grammar, *kong.Kong) {
 	return g, k
 }
 
-// usage is the first line of each command's help.
+// usage is the first lines of each command's help, with the name of the program
+// left open.
 var usage = map[string]string{
-	"run":     "Usage: httpgen [run] [URL] [flags]\n       httpgen serve | schema | version [--help]\n",
-	"serve":   "Usage: httpgen serve [ADDR] [flags]\n",
-	"schema":  "Usage: httpgen schema [NAME]\n",
-	"version": "Usage: httpgen version\n",
+	"run":     "Usage: %[1]s [run] [URL] [flags]\n       %[1]s serve | schema | version [--help]\n",
+	"serve":   "Usage: %[1]s serve [ADDR] [flags]\n",
+	"schema":  "Usage: %[1]s schema [NAME]\n",
+	"version": "Usage: %[1]s version\n",
 }
 
-// helpText returns the help of a command.
-func helpText(k *kong.Kong, command string) string {
-	b := bytes.NewBufferString(usage[command])
+// classicUsage is that of run where there are no other commands.
+const classicUsage = "Usage: %[1]s [URL] [flags]\n"
+
+// help returns the help of a command.
+func (p *program) help(k *kong.Kong, command string) string {
+	first := usage[command]
+	if p.classic {
+		first = classicUsage
+	}
+	b := bytes.NewBufferString(fmt.Sprintf(first, p.name))
 	k.Stdout = b
 	ctx, err := kong.Trace(k, []string{command})
 	if err == nil {

@@ -15,7 +15,7 @@ const noSessions = "sessions are not supported yet"
 // httperfOptions are all long options of httperf 0.9.1, by name.
 var httperfOptions = []httperfOption{
 	{name: "add-header", takes: aValue},
-	{name: "add-header-file", takes: aValue, refused: "header files are not supported yet, use --add-header or -H", newer: true},
+	{name: "add-header-file", takes: aValue, newer: true},
 	{name: "burst-length", takes: aValue},
 	{name: "client", takes: aValue},
 	{name: "close-with-reset"},
@@ -32,7 +32,7 @@ var httperfOptions = []httperfOption{
 	{name: "num-calls", takes: aValue},
 	{name: "num-conns", takes: aValue},
 	{name: "period", takes: aValue},
-	{name: "periodic-stats", refused: "it is not supported, standard error has a line for each window", newer: true},
+	{name: "periodic-stats", newer: true},
 	{name: "port", takes: aValue},
 	{name: "print-reply", takes: maybeValue},
 	{name: "print-request", takes: maybeValue},

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"httpgen/internal/report"
 )
 
 // recorder starts a server and returns its port, and a function that returns and
@@ -84,6 +86,32 @@ func TestLists(t *testing.T) {
 			}
 			if n := &r.Totals; n.Completed != tt.conn || n.Replies != uint64(len(have)) || n.LostCalls != 0 {
 				t.Errorf("%d arrivals, %d replies, %d calls lost; want %d, %d, none", n.Completed, n.Replies, n.LostCalls, tt.conn, len(have))
+			}
+		})
+	}
+}
+
+// The result says what was asked for.
+func TestListsConfig(t *testing.T) {
+	t.Parallel()
+	list := filepath.Join(t.TempDir(), "list")
+	if err := os.WriteFile(list, []byte("/a\n/b\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		args string
+		want report.Workload
+	}{
+		{"", report.Workload{Kind: "calls"}},
+		{"--wlog y," + list, report.Workload{Kind: "list", File: list, Entries: 2}},
+		{"--wlog n," + list, report.Workload{Kind: "list", File: list, Entries: 2, Once: true}},
+		{"--wset 10,0.25", report.Workload{Kind: "working_set", Entries: 10, Step: 0.25}},
+	} {
+		t.Run(tt.want.Kind, func(t *testing.T) {
+			t.Parallel()
+			port, _ := recorder(t)
+			if have := measure(t, append(strings.Fields(tt.args), "--server", "127.0.0.1", "--port", fmt.Sprint(port))...).Config.Workload; have != tt.want {
+				t.Errorf("have %+v, want %+v", have, tt.want)
 			}
 		})
 	}

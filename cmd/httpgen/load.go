@@ -1,23 +1,23 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/netip"
 	"os"
 	"os/signal"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"httpgen/internal/report"
 	"httpgen/internal/run"
+	"httpgen/pacer"
 )
 
 // lookupTime bounds the resolution of a local address's name.
@@ -33,6 +33,9 @@ func lookup(name string) ([]netip.Addr, error) {
 func (c *runCmd) run(p *program) (int, error) {
 	o, warnings, err := c.options(p, time.Now(), lookup)
 	if err != nil {
+		return 0, usageError{err}
+	}
+	if err := socketThere(c.UnixSocket); err != nil {
 		return 0, usageError{err}
 	}
 	outs, err := outputs(c.Output, p.classic)
@@ -58,8 +61,12 @@ func (c *runCmd) run(p *program) (int, error) {
 	if c.DryRun {
 		return exitOK, p.print(header)
 	}
-	e := &execution{program: p, run: r, tap: t, verbose: c.Verbose, quiet: c.Quiet || p.classic}
+	e := &execution{
+		program: p, run: r, tap: t, quiet: c.Quiet || p.classic,
+		details: report.Details{Verbose: c.Verbose, Periodic: c.PeriodicStats},
+	}
 	if !e.quiet {
+		e.end = sendingEnd(&o)
 		fmt.Fprint(p.stderr, header)
 	}
 	if e.sinks, err = openSinks(outs, p.stdout); err != nil {
@@ -68,28 +75,51 @@ func (c *runCmd) run(p *program) (int, error) {
 	return e.do()
 }
 
+// socketThere checks that path is a socket; abstract ones have no file. Without
+// it every connection would be refused.
+func socketThere(path string) error {
+	if path == "" || path[0] == '@' {
+		return nil
+	}
+	const want = "want the path of a socket that a server listens on, or @NAME"
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("--unix-socket %q: it does not exist, %s", path, want)
+	case err != nil:
+		return fmt.Errorf("--unix-socket: %w", err)
+	case info.Mode().Type() != fs.ModeSocket:
+		return fmt.Errorf("--unix-socket %q: it is no socket, %s", path, want)
+	}
+	return nil
+}
+
 // execution is a run under way.
 type execution struct {
 	*program
 	run     *run.Run
 	sinks   []*sink
 	tap     *tap // nil when nothing is printed
-	verbose int
+	details report.Details
 	quiet   bool
+	end     time.Duration // planned end of sending, for the lines; 0 if it is not known
+	stopped atomic.Bool   // sending was ended before
 
-	// These belong to follow until it has returned.
-	samples []float64 // reply rates
-	broken  map[*sink]error
+	broken map[*sink]error // belongs to follow until it has returned
 }
 
 // do carries the run out, writes the result and returns the exit code.
 func (e *execution) do() (int, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	caught := e.catch(cancel)
+	stop := func() {
+		e.stopped.Store(true)
+		cancel()
+	}
+	caught := e.catch(stop)
 	e.broken = map[*sink]error{}
 	var followed sync.WaitGroup
-	followed.Go(func() { e.follow(cancel) })
+	followed.Go(func() { e.follow(stop) })
 	res, err := e.run.Do(ctx)
 	if res == nil {
 		discard(e.sinks)
@@ -110,7 +140,7 @@ func (e *execution) catch(stop func()) (caught func() os.Signal) {
 	go func() {
 		s := <-signals
 		first <- s
-		fmt.Fprintf(e.stderr, "httpgen: %v: the result follows when what is open has ended, after 5 s at the latest; a second signal ends the program at once, without a result\n", s)
+		fmt.Fprintf(e.stderr, "%s: %v: the result follows when what is open has ended, after 5 s at the latest; a second signal ends the program at once, without a result\n", e.name, s)
 		stop()
 		s = <-signals
 		discard(e.sinks)
@@ -135,26 +165,54 @@ func (e *execution) follow(stop func()) {
 			lines[s] = report.NewNDJSON(s.w, e.run.ID())
 		}
 	}
+	var seconds periodic
 	for w := range e.run.Follow() {
 		if !w.Warmup {
 			for s, l := range lines {
 				e.try(s, stop, func() error { return l.Window("", w.All) })
 			}
+			if line, complete := seconds.add(w.All); complete && e.details.Periodic {
+				fmt.Fprintln(e.stderr, line)
+			}
 		}
-		if w.Sample == nil {
+		if w.Sample == nil || e.quiet {
 			continue
 		}
-		if !e.quiet {
-			line := report.Line(*w.Sample, w.Target)
-			if w.Warmup {
-				line += "  (warm-up)"
-			}
-			fmt.Fprintln(e.stderr, line)
+		line := report.Line(*w.Sample, w.Target)
+		if w.Warmup {
+			line += "  (warm-up)"
 		}
-		if !w.Warmup {
-			e.samples = append(e.samples, report.Per(w.Sample.Replies, w.Sample.LengthSeconds))
+		if e.draining(w.Sample) {
+			line += "  (draining)"
 		}
+		fmt.Fprintln(e.stderr, line)
 	}
+}
+
+// draining says whether a window lies behind the last arrival, be it in part: its
+// rates are not those of the load.
+func (e *execution) draining(w *report.Window) bool {
+	return e.stopped.Load() || e.end > 0 && w.StartSeconds+w.LengthSeconds > e.end.Seconds()+rounding
+}
+
+// sendingEnd returns when no more arrivals are due, 0 if that is not known.
+func sendingEnd(o *run.Options) time.Duration {
+	if o.Process == nil {
+		return o.Duration
+	}
+	process := o.Process
+	if o.NumConns > 0 {
+		process = pacer.First(process, o.NumConns)
+	}
+	if o.Once {
+		calls := max(1, o.NumCalls)
+		process = pacer.First(process, uint64((len(o.URIs)+calls-1)/calls))
+	}
+	if o.Duration > 0 {
+		process = pacer.For(process, o.Duration)
+	}
+	end, _, _ := pacer.PlannedEnd(process, o.Seed)
+	return end
 }
 
 // try writes to s unless that failed before.
@@ -183,7 +241,7 @@ func (e *execution) write(r *report.Result) error {
 			err = report.NewNDJSON(s.w, e.run.ID()).Result(r)
 		}
 		if err == nil {
-			err = s.render(e.before(s, r), r)
+			err = s.render(e.details, r)
 		}
 		if err == nil {
 			err = s.close()
@@ -195,57 +253,4 @@ func (e *execution) write(r *report.Result) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// before returns what -v puts in front of a text on standard output.
-func (e *execution) before(s *sink, r *report.Result) []byte {
-	if s.output.file != "" || !s.plain() {
-		return nil
-	}
-	var b bytes.Buffer
-	if e.verbose > 0 {
-		// Windows of the drain are no samples.
-		for _, rate := range e.samples[:min(len(e.samples), int(r.Rates.Replies.Samples))] {
-			fmt.Fprintf(&b, "reply-rate = %.1f\n", rate)
-		}
-	}
-	if e.verbose > 1 {
-		lifetimes(&b, r.Times.Lifetime.HDR)
-	}
-	return b.Bytes()
-}
-
-// lifetimes writes a histogram of the connections' lifetimes in bins of a
-// millisecond: the middle of each bin that is not empty, and a colon for those
-// between that are.
-func lifetimes(b *bytes.Buffer, encoded string) {
-	if encoded == "" {
-		return
-	}
-	h, err := hdrhistogram.Decode([]byte(encoded))
-	if err != nil {
-		return
-	}
-	fmt.Fprintln(b, "Connection lifetime histogram [ms]:")
-	last, n := int64(-1), int64(0)
-	flush := func() {
-		if n > 0 {
-			fmt.Fprintf(b, "%12.1f %d\n", float64(last)+0.5, n)
-		}
-	}
-	for _, bar := range h.Distribution() {
-		if bar.Count == 0 {
-			continue
-		}
-		bin := bar.From / int64(time.Millisecond)
-		if bin != last {
-			flush()
-			if bin != last+1 {
-				fmt.Fprintf(b, "%12s\n", ":")
-			}
-			last, n = bin, 0
-		}
-		n += bar.Count
-	}
-	flush()
 }

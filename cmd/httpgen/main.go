@@ -28,26 +28,34 @@ func main() {
 // program is one call of the command.
 type program struct {
 	argv           []string // as it was called, the name included
+	name           string   // what it was called by, in front of all messages
 	classic        bool     // called by the name httperf
 	stdout, stderr io.Writer
 }
 
+// newProgram returns the program as argv calls it. Without a name it is httpgen.
+func newProgram(argv []string, stdout, stderr io.Writer) *program {
+	p := &program{argv: argv, name: "httpgen", stdout: stdout, stderr: stderr}
+	if len(argv) > 0 && argv[0] != "" {
+		p.name = filepath.Base(argv[0])
+	}
+	p.classic = p.name == "httperf"
+	return p
+}
+
 // command carries out a command line and returns the exit code.
 func command(argv []string, stdout, stderr io.Writer) int {
-	p := &program{argv: argv, stdout: stdout, stderr: stderr}
-	if len(argv) > 0 {
-		p.classic = filepath.Base(argv[0]) == "httperf"
-	}
+	p := newProgram(argv, stdout, stderr)
 	code, err := p.dispatch()
 	var usage usageError
 	switch {
 	case err == nil:
 		return code
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "httpgen: %v (try httpgen --help)\n", err)
+		fmt.Fprintf(stderr, "%s: %v (try %s --help)\n", p.name, err, p.name)
 		return exitUsage
 	default:
-		fmt.Fprintf(stderr, "httpgen: %v\n", err)
+		fmt.Fprintf(stderr, "%s: %v\n", p.name, err)
 		return exitInternal
 	}
 }
@@ -61,7 +69,7 @@ func (p *program) dispatch() (int, error) {
 	}
 	switch {
 	case l.help:
-		return 0, p.print(helpText(k, l.command))
+		return 0, p.print(p.help(k, l.command))
 	case l.version:
 		return 0, p.print(versionText())
 	}
@@ -78,7 +86,7 @@ func (p *program) dispatch() (int, error) {
 	}
 	if g.Run.Verbose > 0 {
 		for _, name := range l.ignored {
-			fmt.Fprintf(p.stderr, "httpgen: --%s has no effect\n", name)
+			fmt.Fprintf(p.stderr, "%s: --%s has no effect\n", p.name, name)
 		}
 	}
 	return g.Run.run(p)
@@ -93,4 +101,4 @@ func (p *program) print(text string) error {
 }
 
 // warn tells the user what is probably not meant.
-func (p *program) warn(text string) { fmt.Fprintf(p.stderr, "httpgen: warning: %s\n", text) }
+func (p *program) warn(text string) { fmt.Fprintf(p.stderr, "%s: warning: %s\n", p.name, text) }

@@ -126,7 +126,16 @@ func TestUsageErrors(t *testing.T) {
 		{"--wset 10,x", `--wset: "10,x": want N,X`},
 		{"--wset 2,1 --uri /a\x7f", `URI "/a\x7f": want no blanks`},
 		{"--servers f", "--servers: several servers"},
-		{"--periodic", "--periodic-stats:"},
+		{"--periodic-stats=1", `--periodic-stats: it takes no value, and "1" was given`},
+		{"--add-header-file -", "--add-header-file: \"-\": standard input is not read"},
+		{"--add-header-file testdata/none", "--add-header-file: open testdata/none: no such file"},
+		{"--add-header-file testdata", "--add-header-file: read testdata: is a directory"},
+		{"--add-header-file /dev/zero", "--add-header-file: /dev/zero: a device, want a file"},
+		{"--add-header-file testdata/bad.list", "--add-header-file: testdata/bad.list:1: want NAME: VALUE"},
+		{"--add-header-file testdata/bad.header", "--add-header-file: testdata/bad.header:2: a NUL"},
+		{"--unix-socket testdata/none", `--unix-socket "testdata/none": it does not exist, want the path of a socket`},
+		{"--unix-socket testdata", `--unix-socket "testdata": it is no socket, want the path of a socket`},
+		{"--unix-socket main.go/x", "--unix-socket: stat main.go/x: not a directory"},
 		{"schema none", `schema "none": want one of result-1, window-1`},
 		{"version 1", "unexpected argument 1"},
 		{"serve --status 100", "status 100: want 200 to 599"},
@@ -136,6 +145,25 @@ func TestUsageErrors(t *testing.T) {
 		{"serve --freeze 1s", "want LENGTH@START"},
 		{"serve --service-time 1", "want a duration"},
 		{"serve --s 1", "ambiguous"},
+		{"serve --deaf --silent", "--deaf and --silent: want one of them"},
+		{"serve --deaf --freeze 1s@2s", "--freeze with --deaf: it counts from the first connection"},
+		{"serve --deaf --service-time 1ms --workers 1", "--workers with --deaf: no connection is accepted"},
+		{"serve --deaf --close", "--close with --deaf: no connection is accepted"},
+		{"serve --silent --size 0", "--size with --silent: no request is answered"},
+		{"serve --silent --status 404", "--status with --silent: no request is answered"},
+		{"serve --silent --service-time 1ms", "--service-time with --silent: no request is answered"},
+		{"serve --workers 1", "--workers without --service-time: requests keep no worker busy"},
+		{"serve --workers 1 --service-time 0ms", "--workers without --service-time: requests keep no worker busy"},
+		{"serve --queue 5", "--queue without --service-time"},
+		{"serve --overload reset --service-time exp:0ms", "--overload without --service-time"},
+		{"serve --queue 5 --service-time 1ms", "--queue without --workers: all requests are served at once"},
+		{"serve --overload accept --service-time 1ms", "--overload without --workers: all requests are served at once"},
+		{"serve --overload reset --service-time 1ms --workers 1", "--overload reset without --queue: any number of requests may wait"},
+		{"serve --overload accept --service-time 1ms --workers 1 --queue 1", "queue 1: overload accept leaves waiting to the kernel"},
+		{"serve --size 5 --status 204", "--size 5 with --status 204: such a reply has no body"},
+		{"serve --seed 1", "--seed 1 without --service-time exp:TIME"},
+		{"serve --seed 1 --service-time 1ms", "--seed 1 without --service-time exp:TIME"},
+		{"serve --freeze 1s@2s --for 2s", "--freeze 1s@2s with --for 2s: the server has ended by then"},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			t.Parallel()
@@ -170,7 +198,10 @@ func TestPrintOnly(t *testing.T) {
 		{"httpgen help", "Usage: httpgen [run] [URL]"},
 		{"httpgen help serve", "Usage: httpgen serve"},
 		{"httpgen serve -h", "Usage: httpgen serve"},
-		{"httperf --help", "Usage: httpgen [run] [URL]"},
+		{"httperf --help", "Usage: httperf [URL] [flags]\n\n"},
+		{"httperf -h", "\n  -n, --periodic-stats "},
+		{"/opt/other --help", "Usage: other [run] [URL] [flags]\n       other serve |"},
+		{"other serve --help", "Usage: other serve [ADDR]"},
 	} {
 		t.Run(tt.argv, func(t *testing.T) {
 			t.Parallel()
@@ -180,6 +211,37 @@ func TestPrintOnly(t *testing.T) {
 			}
 			if !strings.Contains(stdout, tt.want) {
 				t.Errorf("standard output %.200q, want %q in it", stdout, tt.want)
+			}
+		})
+	}
+}
+
+// Messages begin with the name that the program was called by.
+func TestName(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		argv []string
+		want string // of standard error
+	}{
+		{[]string{"/usr/bin/httperf", "--frob"}, "httperf: unknown flag --frob (try httperf --help)\n"},
+		{[]string{"httperf", "-n", "--rate"}, "httperf: --rate: it needs a value (try httperf --help)\n"},
+		{[]string{"./other", "--frob"}, "other: unknown flag --frob (try other --help)\n"},
+		{[]string{"other", "--dry-run", "--server", "127.0.0.1", "-X", "head"}, "other: warning: --method head: "},
+		{[]string{"httperf", "--dry-run", "--server", "127.0.0.1", "-v", "-d", "1"}, "httperf: --debug has no effect\n"},
+		{[]string{"httperf", "--server", "127.0.0.1", "-o", "json=testdata/none/result.json"}, "httperf: --output json=testdata/none/result.json: "},
+		{[]string{"", "--dry-run", "--server", "127.0.0.1", "-v", "--debug", "1"}, "httpgen: --debug has no effect\n"},
+		{nil, ""},
+	} {
+		t.Run(strings.Join(tt.argv, " "), func(t *testing.T) {
+			t.Parallel()
+			if tt.argv == nil {
+				if have := newProgram(nil, nil, nil).name; have != "httpgen" {
+					t.Errorf("without arguments the name is %q, want httpgen", have)
+				}
+				return
+			}
+			if _, _, stderr := call(tt.argv...); !strings.HasPrefix(stderr, tt.want) {
+				t.Errorf("standard error %q, want %q", stderr, tt.want)
 			}
 		})
 	}

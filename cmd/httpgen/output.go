@@ -21,11 +21,11 @@ type output struct {
 
 // renderers are the formats of a finished result. ndjson is not among them: it
 // is written while the run goes on.
-var renderers = map[string]func(io.Writer, *report.Result) error{
-	"text":    report.Text,
-	"httperf": report.Classic,
-	"json":    report.JSON,
-	"csv":     report.CSV,
+var renderers = map[string]func(report.Details, io.Writer, *report.Result) error{
+	"text":    report.Details.Text,
+	"httperf": report.Details.Classic,
+	"json":    func(_ report.Details, w io.Writer, r *report.Result) error { return report.JSON(w, r) },
+	"csv":     func(_ report.Details, w io.Writer, r *report.Result) error { return report.CSV(w, r) },
 }
 
 const live = "ndjson"
@@ -120,13 +120,17 @@ func (s *sink) open() error {
 	return err
 }
 
-// render writes a result in the sink's format. Before is written in front of it.
-func (s *sink) render(before []byte, r *report.Result) error {
+// render writes a result in the sink's format. Details are for standard output
+// alone.
+func (s *sink) render(d report.Details, r *report.Result) error {
 	if s.format == live {
 		return nil
 	}
-	b := bytes.NewBuffer(before)
-	if err := renderers[s.format](b, r); err != nil {
+	if s.output.file != "" {
+		d = report.Details{}
+	}
+	var b bytes.Buffer
+	if err := renderers[s.format](d, &b, r); err != nil {
 		return err
 	}
 	_, err := s.w.Write(b.Bytes())

@@ -8,9 +8,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"httpgen/internal/report"
 )
@@ -81,7 +78,7 @@ func TestSinkIsAtomic(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := openSink(t, output{"json", link})
-	if err := s.render(nil, result()); err != nil {
+	if err := s.render(report.Details{}, result()); err != nil {
 		t.Fatal(err)
 	}
 	if b, err := os.ReadFile(name); err != nil || string(b) != "old" {
@@ -128,7 +125,7 @@ func TestSinkDiscard(t *testing.T) {
 func TestSinkDevice(t *testing.T) {
 	t.Parallel()
 	s := openSink(t, output{"json", os.DevNull})
-	if err := s.render(nil, result()); err != nil {
+	if err := s.render(report.Details{}, result()); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.close(); err != nil {
@@ -139,41 +136,32 @@ func TestSinkDevice(t *testing.T) {
 	}
 }
 
-// -v and -vv are for the text on standard output alone.
-func TestBefore(t *testing.T) {
+// Details are for the text on standard output alone.
+func TestRenderDetails(t *testing.T) {
 	t.Parallel()
-	h := hdrhistogram.New(1000, int64(time.Hour), 3)
-	for _, ms := range []float64{0.2, 0.7, 1.3, 4.1, 4.9} {
-		if err := h.RecordValue(int64(ms * float64(time.Millisecond))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	encoded, err := h.EncodeV2()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := result()
-	r.Rates.Replies.Samples = 2
-	r.Times.Lifetime.HDR = string(encoded)
-	const rates = "reply-rate = 100.0\nreply-rate = 99.5\n"
-	const histogram = "Connection lifetime histogram [ms]:\n         0.5 2\n         1.5 1\n           :\n         4.5 2\n"
+	d := report.Details{Verbose: 2, Periodic: true}
 	for _, tt := range []struct {
-		name    string
-		o       output
-		verbose int
-		want    string
+		o    output
+		want bool
 	}{
-		{"not verbose", output{format: "text"}, 0, ""},
-		{"rates", output{format: "text"}, 1, rates},
-		{"histogram", output{format: "httperf"}, 2, rates + histogram},
-		{"json", output{format: "json"}, 2, ""},
-		{"file", output{"text", "x"}, 2, ""},
+		{output{format: "text"}, true},
+		{output{format: "httperf"}, true},
+		{output{format: "json"}, false},
+		{output{format: "csv"}, false},
+		{output{format: live}, false},
+		{output{"text", "x"}, false},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run(tt.o.format+tt.o.file, func(t *testing.T) {
 			t.Parallel()
-			e := &execution{verbose: tt.verbose, samples: []float64{100, 99.5, 3}}
-			if have := string(e.before(&sink{output: tt.o}, r)); have != tt.want {
-				t.Errorf("have\n%s\nwant\n%s", have, tt.want)
+			var b bytes.Buffer
+			s := &sink{output: tt.o, w: &b}
+			if err := s.render(d, result()); err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range []string{"Connection lifetime histogram", "Periodic stats: 200=0 302=0"} {
+				if have := strings.Contains(b.String(), "\n"+line); have != tt.want {
+					t.Errorf("%q shows: %v, want %v in:\n%s", line, have, tt.want, b.String())
+				}
 			}
 		})
 	}

@@ -67,6 +67,7 @@ type runCmd struct {
 	Method         string        `group:"request" short:"X" aliases:"m" placeholder:"NAME" help:"Method; default GET, or POST with a body. Also -m."`
 	Header         []header      `group:"request" short:"H" sep:"none" placeholder:"'NAME: VALUE'" help:"Header field to send. May be repeated."`
 	AddHeader      []addedHeader `group:"request" sep:"none" placeholder:"LINES" help:"Header lines as httperf has them: \\n ends a line (CR LF); \\r, \\a (LF), \\\\ and octal bytes. May be repeated."`
+	AddHeaderFile  []headerFile  `group:"request" sep:"none" placeholder:"FILE" help:"Header lines as they are in FILE, without escapes; they end with LF or CR LF. May be repeated."`
 	Data           body          `group:"request" short:"d" xor:"body" placeholder:"TEXT|@FILE" help:"Body of the request, as in curl (httperf's -d N is --debug N)."`
 	DataFile       bodyFile      `group:"request" short:"D" xor:"body" placeholder:"FILE" help:"File with the body of the request."`
 	ContentType    string        `group:"request" short:"T" placeholder:"TYPE" help:"Content-Type of the body; none by default."`
@@ -84,13 +85,14 @@ type runCmd struct {
 	Deadline       duration  `group:"timeout" placeholder:"TIME" help:"Bounds a call from the instant it was due to its end; default none."`
 	Drain          *duration `group:"timeout" placeholder:"TIME" help:"How long to wait for what is open after the last start; default as long as the timeouts let an arrival take, else 30s."`
 
-	Output       []output `group:"output" short:"o" sep:"none" placeholder:"FORMAT[=FILE]" help:"text, httperf (its report alone), json, csv (a row a window) or ndjson (a line a window while it runs); to FILE, or to standard output instead of text. May be repeated."`
-	Window       span     `group:"output" placeholder:"TIME" help:"Length of a reply-rate sample; default 5s, 1s in runs under 10s, 100ms under 2s."`
-	Quiet        bool     `group:"output" short:"q" help:"No header and no line a window on standard error."`
-	Verbose      int      `group:"output" type:"counter" short:"v" help:"Print each reply-rate sample too; twice: and a histogram of the connections' lifetimes."`
-	PrintReply   part     `group:"output" help:"Print each reply, or its header or body with =header or =body."`
-	PrintRequest part     `group:"output" help:"Print each request, or its header or body with =header or =body."`
-	DryRun       bool     `group:"output" help:"Print what would be done, and do nothing."`
+	Output        []output `group:"output" short:"o" sep:"none" placeholder:"FORMAT[=FILE]" help:"text, httperf (its report alone), json, csv (a row a window) or ndjson (a line a window while it runs); to FILE, or to standard output instead of text. May be repeated."`
+	Window        span     `group:"output" placeholder:"TIME" help:"Length of a reply-rate sample; default 5s, 1s in runs under 10s, 100ms under 2s."`
+	Quiet         bool     `group:"output" short:"q" help:"No header and no line a window on standard error."`
+	Verbose       int      `group:"output" type:"counter" short:"v" help:"Print each reply-rate sample too; twice: and a histogram of the connections' lifetimes."`
+	PeriodicStats bool     `group:"output" help:"A line a second on standard error with the replies 2xx and 3xx, and a line with those of 200 and 302 in the report."`
+	PrintReply    part     `group:"output" help:"Print each reply, or its header or body with =header or =body."`
+	PrintRequest  part     `group:"output" help:"Print each request, or its header or body with =header or =body."`
+	DryRun        bool     `group:"output" help:"Print what would be done, and do nothing."`
 
 	MaxInflight   count   `group:"engine" aliases:"max-connections" placeholder:"N" help:"Arrivals open at once; more are shed and counted. Default what descriptors allow. Also --max-connections."`
 	Backlog       count   `group:"engine" placeholder:"N" help:"Arrivals that may wait for a connection of the pool; default 65536."`
@@ -262,6 +264,9 @@ func (c *runCmd) request(o *run.Options) (warnings []string, err error) {
 		for _, w := range a.warnings {
 			warnings = append(warnings, "--add-header: "+w)
 		}
+	}
+	for _, f := range c.AddHeaderFile {
+		o.Header = append(o.Header, f.fields...)
 	}
 	for _, h := range c.Header {
 		o.Header = append(o.Header, client.Header(h))

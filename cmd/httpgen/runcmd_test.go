@@ -42,7 +42,7 @@ func parseRun(t *testing.T, argv ...string) (run.Options, []string) {
 func parsed(t *testing.T, argv ...string) (*grammar, *program) {
 	t.Helper()
 	g, k := newGrammar()
-	p := &program{argv: argv, classic: argv[0] == "httperf"}
+	p := newProgram(argv, nil, nil)
 	l, err := expand(k, argv, p.classic)
 	if err == nil {
 		_, err = k.Parse(append([]string{l.command}, l.args...))
@@ -68,6 +68,10 @@ func TestRunOptions(t *testing.T) {
 	}
 	list := filepath.Join(filepath.Dir(file), "list")
 	if err := os.WriteFile(list, []byte("/a\n\n/b?c\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fields := filepath.Join(filepath.Dir(file), "fields")
+	if err := os.WriteFile(fields, []byte("V: w\\n\r\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	secured := func(o *run.Options) any {
@@ -105,6 +109,7 @@ func TestRunOptions(t *testing.T) {
 		{[]string{"--method", "PUT"}, func(o *run.Options) any { return o.Method }, "PUT"},
 		{[]string{"--header", "Accept: a, b", "--header", "X: y"}, func(o *run.Options) any { return o.Header }, []client.Header{{Name: "Accept", Value: "a, b"}, {Name: "X", Value: "y"}}},
 		{[]string{"--add-header", `X: y, z\n`, "--add-header", `V: w\n`, "--header", "A: b"}, func(o *run.Options) any { return o.Header }, []client.Header{{Name: "X", Value: "y, z"}, {Name: "V", Value: "w"}, {Name: "A", Value: "b"}}},
+		{[]string{"--add-header", `X: y\n`, "--header", "A: b", "--add-header-file", fields, "--add-header-file", fields}, func(o *run.Options) any { return o.Header }, []client.Header{{Name: "X", Value: "y"}, {Name: "V", Value: `w\n`}, {Name: "V", Value: `w\n`}, {Name: "A", Value: "b"}}},
 		{[]string{"--content-type", "text/css", "--header", "X: y"}, func(o *run.Options) any { return o.Header }, []client.Header{{Name: "X", Value: "y"}, {Name: "Content-Type", Value: "text/css"}}},
 		{[]string{"--no-host-hdr"}, func(o *run.Options) any { return o.NoHost }, true},
 		{[]string{"--http-version", "1.0"}, func(o *run.Options) any { return o.HTTP10 }, true},
@@ -209,7 +214,7 @@ func TestRunOptions(t *testing.T) {
 		})
 	}
 	// Those that have no field in run.Options.
-	others := []string{"help", "version", "output", "quiet", "verbose", "print-reply", "print-request", "dry-run", "debug", "use-timer-cache"}
+	others := []string{"help", "version", "output", "quiet", "verbose", "periodic-stats", "print-reply", "print-request", "dry-run", "debug", "use-timer-cache"}
 	for name := range runFlags(t) {
 		if !used[name] && !slices.Contains(others, name) {
 			t.Errorf("--%s is not tested", name)
@@ -337,10 +342,13 @@ func TestServeOptions(t *testing.T) {
 		{":0", func(o *target.Options) any { return o.Listen }, ":0"},
 		{"--listen [::1]:0", func(o *target.Options) any { return o.Listen }, "[::1]:0"},
 		{"--service-time exp:2ms", func(o *target.Options) any { return o.Service }, target.Exponential(2 * time.Millisecond)},
-		{"--workers 3", func(o *target.Options) any { return o.Workers }, 3},
-		{"--queue 5", func(o *target.Options) any { return o.Queue }, 5},
-		{"--queue 0", func(o *target.Options) any { return o.Queue }, target.NoQueue},
-		{"--overload reset", func(o *target.Options) any { return o.Overload }, target.Reset},
+		{"--service-time 1ms --workers 3", func(o *target.Options) any { return o.Workers }, 3},
+		{"--service-time 1ms --workers 3 --queue 5", func(o *target.Options) any { return o.Queue }, 5},
+		{"--service-time 1ms --workers 3 --queue 0", func(o *target.Options) any { return o.Queue }, target.NoQueue},
+		{"--service-time 1ms --workers 3 --queue 5 --overload reset", func(o *target.Options) any { return o.Overload }, target.Reset},
+		{"--service-time 1ms --workers 3 --overload accept", func(o *target.Options) any { return o.Overload }, target.AcceptLate},
+		{"--size 0 --status 204", func(o *target.Options) any { return []int{o.Size, o.Status} }, []int{target.NoBody, 204}},
+		{"--silent --freeze 1s@2s --for 3s", func(o *target.Options) any { return len(o.Freeze) }, 1},
 		{"--backlog 64", func(o *target.Options) any { return o.Backlog }, 64},
 		{"--size 1k", func(o *target.Options) any { return o.Size }, 1000},
 		{"--size 0", func(o *target.Options) any { return o.Size }, target.NoBody},
@@ -350,7 +358,7 @@ func TestServeOptions(t *testing.T) {
 		{"--silent", func(o *target.Options) any { return o.Silent }, true},
 		{"--deaf", func(o *target.Options) any { return o.Deaf }, true},
 		{"--close", func(o *target.Options) any { return o.Close }, true},
-		{"--seed 7", func(o *target.Options) any { return o.Seed }, uint64(7)},
+		{"--service-time exp:1ms --seed 7", func(o *target.Options) any { return o.Seed }, uint64(7)},
 	} {
 		for _, arg := range strings.Fields(tt.args) {
 			used[strings.TrimPrefix(arg, "--")] = true

@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -15,20 +17,20 @@ import (
 type serveCmd struct {
 	Addr string `arg:"" optional:"" name:"ADDR" help:"Where to listen: HOST:PORT, :PORT (any IPv4 address) or unix:PATH; default 127.0.0.1:8080. Port 0 is any free one."`
 
-	Listen      string   `group:"behaviour" short:"l" placeholder:"ADDR" help:"The same as ADDR."`
-	ServiceTime service  `group:"behaviour" placeholder:"TIME|exp:TIME" help:"How long a worker is busy with a request, such as 10ms or, exponentially distributed, exp:10ms; default 0."`
-	Workers     count    `group:"behaviour" placeholder:"N" help:"Requests served at once; default any number."`
-	Queue       *room    `group:"behaviour" placeholder:"N" help:"Requests that may wait for a worker; default any number."`
-	Overload    overload `group:"behaviour" placeholder:"HOW" help:"What becomes of a request that finds the queue full: reject (503), reset, or accept: there is no queue, connections are accepted only when a worker is free; default reject."`
-	Backlog     count    `group:"behaviour" placeholder:"N" help:"Connections that the kernel may keep for accepting; default 4096."`
-	Size        *size    `group:"behaviour" placeholder:"SIZE" help:"Bytes of a reply's body; default 100."`
-	Status      count    `group:"behaviour" aliases:"reply-status" placeholder:"CODE" help:"Status of a reply, 200 to 599; default 200."`
-	Freeze      []freeze `group:"behaviour" sep:"none" placeholder:"LENGTH@START" help:"Do nothing for LENGTH, from START after the first connection, such as 1s@2s. May be repeated."`
-	Silent      bool     `group:"behaviour" help:"Read requests and never answer."`
-	Deaf        bool     `group:"behaviour" help:"Never accept a connection."`
-	Close       bool     `group:"behaviour" help:"Close each connection after its first reply."`
-	Seed        seed     `group:"behaviour" placeholder:"N" help:"Seed of exponential service times; default 0."`
-	For         span     `group:"behaviour" placeholder:"TIME" help:"End after this; default never."`
+	Listen      string    `group:"behaviour" short:"l" placeholder:"ADDR" help:"The same as ADDR."`
+	ServiceTime service   `group:"behaviour" placeholder:"TIME|exp:TIME" help:"How long a worker is busy with a request, such as 10ms or, exponentially distributed, exp:10ms; default 0."`
+	Workers     count     `group:"behaviour" placeholder:"N" help:"Requests served at once; default any number. It wants a service time."`
+	Queue       *room     `group:"behaviour" placeholder:"N" help:"Requests that may wait for a worker; default any number. It wants a number of workers."`
+	Overload    *overload `group:"behaviour" placeholder:"HOW" help:"What becomes of a request that finds the queue full: reject (503), reset, or accept: there is no queue, connections are accepted only when a worker is free; default reject."`
+	Backlog     count     `group:"behaviour" placeholder:"N" help:"Connections that the kernel may keep for accepting; default 4096."`
+	Size        *size     `group:"behaviour" placeholder:"SIZE" help:"Bytes of a reply's body; default 100."`
+	Status      count     `group:"behaviour" aliases:"reply-status" placeholder:"CODE" help:"Status of a reply, 200 to 599; default 200."`
+	Freeze      []freeze  `group:"behaviour" sep:"none" placeholder:"LENGTH@START" help:"Do nothing for LENGTH, from START after the first connection, such as 1s@2s. May be repeated."`
+	Silent      bool      `group:"behaviour" help:"Read requests and never answer."`
+	Deaf        bool      `group:"behaviour" help:"Never accept a connection."`
+	Close       bool      `group:"behaviour" help:"Close each connection after its first reply."`
+	Seed        seed      `group:"behaviour" placeholder:"N" help:"Seed of exponential service times; default 0."`
+	For         span      `group:"behaviour" placeholder:"TIME" help:"End after this; default never."`
 }
 
 // Help implements kong.HelpProvider.
@@ -39,8 +41,14 @@ func (*serveCmd) Help() string {
 // options returns what the flags ask for.
 func (c *serveCmd) options() (target.Options, error) {
 	o := target.Options{
-		Listen: "127.0.0.1:8080", Service: c.ServiceTime.Service, Workers: int(c.Workers), Overload: c.Overload.Overload,
+		Listen: "127.0.0.1:8080", Service: c.ServiceTime.Service, Workers: int(c.Workers),
 		Backlog: int(c.Backlog), Status: int(c.Status), Silent: c.Silent, Deaf: c.Deaf, Close: c.Close, Seed: uint64(c.Seed),
+	}
+	if err := c.check(); err != nil {
+		return o, err
+	}
+	if c.Overload != nil {
+		o.Overload = c.Overload.Overload
 	}
 	switch {
 	case c.Addr != "" && c.Listen != "" && c.Addr != c.Listen:
@@ -68,6 +76,56 @@ func (c *serveCmd) options() (target.Options, error) {
 	return o, nil
 }
 
+// check returns an error for the first option that can have no effect beside the
+// others.
+func (c *serveCmd) check() error {
+	service := c.ServiceTime.Service
+	busy := service != target.Constant(0) && service != target.Exponential(0)
+	late := c.Overload != nil && c.Overload.Overload == target.AcceptLate
+	switch {
+	case c.Deaf && c.Silent:
+		return errors.New("--deaf and --silent: want one of them")
+	case c.Deaf && len(c.Freeze) > 0:
+		return errors.New("--freeze with --deaf: it counts from the first connection that is accepted, and none is; want one of them")
+	}
+	for _, f := range []struct {
+		name         string
+		given, waits bool // waits: it is about requests that may have to wait
+	}{
+		{"workers", c.Workers > 0, true}, {"queue", c.Queue != nil, true}, {"overload", c.Overload != nil, true},
+		{"service-time", service != target.Service{}, false}, {"seed", c.Seed > 0, false},
+		{"size", c.Size != nil, false}, {"status", c.Status > 0, false}, {"close", c.Close, false},
+	} {
+		switch {
+		case !f.given:
+		case c.Deaf:
+			return fmt.Errorf("--%s with --deaf: no connection is accepted; want one of them", f.name)
+		case c.Silent:
+			return fmt.Errorf("--%s with --silent: no request is answered; want one of them", f.name)
+		case f.waits && !busy:
+			return fmt.Errorf("--%s without --service-time: requests keep no worker busy; want both or neither", f.name)
+		}
+	}
+	switch {
+	case c.Queue != nil && c.Workers == 0:
+		return errors.New("--queue without --workers: all requests are served at once, none waits; want both or neither")
+	case c.Overload != nil && c.Workers == 0:
+		return errors.New("--overload without --workers: all requests are served at once, none waits; want both or neither")
+	case c.Overload != nil && !late && c.Queue == nil:
+		return fmt.Errorf("--overload %v without --queue: any number of requests may wait; want both or neither", c.Overload)
+	case c.Size != nil && *c.Size > 0 && (c.Status == http.StatusNoContent || c.Status == http.StatusNotModified):
+		return fmt.Errorf("--size %d with --status %d: such a reply has no body; want one of them", *c.Size, c.Status)
+	case c.Seed > 0 && !strings.HasPrefix(service.String(), "exp:"):
+		return fmt.Errorf("--seed %d without --service-time exp:TIME: nothing else is random; want both or neither", c.Seed)
+	}
+	for _, f := range c.Freeze {
+		if c.For > 0 && f.At >= time.Duration(c.For) {
+			return fmt.Errorf("--freeze %v with --for %v: the server has ended by then; want an earlier start", target.Freeze(f), time.Duration(c.For))
+		}
+	}
+	return nil
+}
+
 // serve carries out the command serve.
 func (c *serveCmd) serve(p *program) (int, error) {
 	o, err := c.options()
@@ -82,7 +140,7 @@ func (c *serveCmd) serve(p *program) (int, error) {
 	} else if err != nil {
 		return 0, usageError{bare(err)}
 	}
-	fmt.Fprintf(p.stderr, "httpgen: serving %s\n", s.URL())
+	fmt.Fprintf(p.stderr, "%s: serving %s\n", p.name, s.URL())
 	var over <-chan time.Time
 	if c.For > 0 {
 		over = time.After(time.Duration(c.For))

@@ -153,8 +153,7 @@ var differences = map[string]difference{
 	"empty line for Host": {row: "--no-host-hdr"},
 	"empty body":          {row: "--method"},
 
-	"add-header echo": {field: theCommand, echo: [2]string{` --add-header='A: b\nC: \101\n'`, ""}},
-	"period echo":     {field: theCommand, echo: [2]string{" --rate=100 ", " --period=d0.01 "}},
+	"period echo": {field: theCommand, echo: [2]string{" --rate=100 ", " --period=d0.01 "}},
 
 	"header decimals":  {field: headerSize, holds: cut(headerSize)},
 	"content decimals": {field: contentSize, holds: cut(contentSize)},
@@ -291,7 +290,7 @@ func sideRuns() []sideRun {
 		{name: "silent with think time", options: "--num-conns=2 --rate=100 --timeout=0.5 --think-timeout=0.2", server: always(""), takes: 0.71},
 		{name: "no Host", options: "--num-conns=2 --no-host-hdr", server: always(fine), differ: []string{"empty line for Host"}},
 		{name: "server name", options: "--num-conns=2 --server-name=www.example.org", server: always(fine)},
-		{name: "added header", options: "--num-conns=2", more: []string{`--add-header=A: b\nC: \101\n`}, server: always(fine), differ: []string{"add-header echo"}},
+		{name: "added header", options: "--num-conns=2", more: []string{`--add-header=A: b\nC: \101\n`}, server: always(fine)},
 		{name: "HTTP/1.0", options: "--num-conns=2 --num-calls=2 --http-version=1.0", server: always("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nhello")},
 		{name: "working set", options: "--num-calls=14 --uri=/a --wset=30,0.125", server: always(fine)},
 		{name: "working set of one client", options: "--num-calls=14 --uri=/a --wset=11,1 --client=1/3", server: always(fine)},
@@ -614,5 +613,61 @@ func (r *sideRun) sent(t *testing.T, p *pair, shown map[string]bool) {
 	}
 	if have, want := split(ours), split(theirs); !slices.Equal(have, want) {
 		t.Errorf("requests\n%q\nhttperf sends\n%q", p.ours.sent[0], p.theirs.sent[0])
+	}
+}
+
+// bothRun runs one line of options through httperf and through this program under
+// its name, which says that it is httperf to the server too. It returns what they
+// print to standard output.
+func bothRun(t *testing.T, options ...string) (theirs, ours string) {
+	t.Helper()
+	path := httperfPath(t)
+	if !isVersion09(t, path) {
+		t.Skipf("%s is not httperf 0.9.0, which this test compares with", path)
+	}
+	s := &scripted{reply: answer(fine)}
+	s.start(t)
+	argv := append([]string{"httperf", "--server=127.0.0.1", "--port=" + s.port()}, options...)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	text, err := exec.CommandContext(ctx, path, argv[1:]...).Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", path, err, text)
+	}
+	code, ours, stderr := finish(t, append(argv, "-A", "httperf/0.9.0")...)
+	if !anyVerdict(code) {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	return string(text), ours
+}
+
+// What -v and -v -v add stands in the same places and has the same form.
+func TestVerboseSideBySide(t *testing.T) {
+	t.Parallel()
+	// httperf has a sample after five seconds.
+	theirs, ours := bothRun(t, "--rate=20", "--num-conns=105", "-v", "-v")
+	form := regexp.MustCompile(`^httperf .*\n(httperf: maximum number of open descriptors = \d+\n)?(reply-rate = \d+\.\d {1,5}\n)+` +
+		`Maximum connect burst length: \d+\n\nConnection lifetime histogram \(time in ms\):\n(( {13}:| +\d+\.5 \d+)\n)+\nTotal: connections 105 `)
+	for _, text := range []string{theirs, ours} {
+		if !form.MatchString(text) {
+			t.Errorf("want the form %v of\n%.2000s", form, text)
+		}
+	}
+}
+
+// The lines of --print-request and --print-reply are the same but for the carriage
+// returns, when both send the same.
+func TestPrintSideBySide(t *testing.T) {
+	t.Parallel()
+	for _, options := range []string{"--print-request --print-reply", "--print-request=header --print-reply=header", "--print-request=body --print-reply=body"} {
+		t.Run(options, func(t *testing.T) {
+			t.Parallel()
+			theirs, ours := bothRun(t, append(strings.Fields(options), "--num-calls=2", "--server-name=some.test")...)
+			printed := regexp.MustCompile(`(?m)^[SR][HBFS]\d+:.*$`)
+			want := printed.FindAllString(strings.ReplaceAll(theirs, "\r", ""), -1)
+			if have := printed.FindAllString(ours, -1); len(want) < 4 || !slices.Equal(have, want) {
+				t.Errorf("have\n%q, httperf prints\n%q", have, want)
+			}
+		})
 	}
 }

@@ -15,7 +15,8 @@ const longestLine = 64 << 10
 
 // tap prints requests and replies as httperf does: SHn: and SBn: in front of
 // each line of the header and body of call n's request, RHn:, RBn: and RFn: (the
-// trailer) in front of those of its reply, and SSn: and RSn: for their sizes.
+// trailer) in front of those of its reply, and SSn: and RSn: for their sizes. The
+// empty line that ends a header is one of its lines.
 type tap struct {
 	request, reply part
 
@@ -42,12 +43,12 @@ func (t *tap) Request(call uint64, data []byte) {
 	if t.request == 0 {
 		return
 	}
-	header, content, _ := bytes.Cut(data, []byte("\r\n\r\n"))
+	_, content, _ := bytes.Cut(data, []byte("\r\n\r\n"))
 	n := len(data) - len(content)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.request&headerPart != 0 {
-		t.lines("SH", call, header)
+		t.lines("SH", call, data[:n])
 	}
 	if t.request&bodyPart != 0 {
 		t.lines("SB", call, content)

@@ -18,10 +18,12 @@ func TestTap(t *testing.T) {
 	}{
 		{"both", all, all, `SH0:POST / HTTP/1.1
 SH0:Host: h
+SH0:
 SB0:a=1
 SB0:b=2
 SS0: header 28 content 7
 SH1:GET / HTTP/1.1
+SH1:
 SS1: header 18 content 0
 RH0:HTTP/1.1 200 OK
 RH1:HTTP/1.1 404 Not Found
@@ -35,7 +37,7 @@ RH1:
 RS1: header 26 content 0 footer 0
 RH2:HTTP/1.1 20
 `},
-		{"request header", headerPart, 0, "SH0:POST / HTTP/1.1\nSH0:Host: h\nSS0: header 28 content 7\nSH1:GET / HTTP/1.1\nSS1: header 18 content 0\n"},
+		{"request header", headerPart, 0, "SH0:POST / HTTP/1.1\nSH0:Host: h\nSH0:\nSS0: header 28 content 7\nSH1:GET / HTTP/1.1\nSH1:\nSS1: header 18 content 0\n"},
 		{"request body", bodyPart, 0, "SB0:a=1\nSB0:b=2\nSS0: header 28 content 7\nSS1: header 18 content 0\n"},
 		{"reply header", 0, headerPart, "RH0:HTTP/1.1 200 OK\nRH1:HTTP/1.1 404 Not Found\nRH0:\nRS0: header 19 content 7 footer 8\nRH1:\nRS1: header 26 content 0 footer 0\nRH2:HTTP/1.1 20\n"},
 		{"reply body", 0, bodyPart, "RB0:one\nRB0:two\nRF0:X: y\nRF0:\nRS0: header 19 content 7 footer 8\nRS1: header 26 content 0 footer 0\n"},

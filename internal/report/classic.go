@@ -13,12 +13,7 @@ import (
 // decimals, the median does not come from bins of 1 ms, connect leaves refused
 // connections out, addrunavail is counted, and what counts as a reply or an
 // error follows Totals.
-func Classic(w io.Writer, r *Result) error {
-	c := clean(*r)
-	var b strings.Builder
-	classic(&b, &c)
-	return write(w, b.String())
-}
+func Classic(w io.Writer, r *Result) error { return Details{}.Classic(w, r) }
 
 func write(w io.Writer, s string) error {
 	if _, err := io.WriteString(w, s); err != nil {
@@ -27,9 +22,17 @@ func write(w io.Writer, s string) error {
 	return nil
 }
 
-func classic(b *strings.Builder, r *Result) {
+func classic(b *strings.Builder, r *Result, more Details) {
 	t, d := &r.Totals, r.Run.TotalSeconds
-	fmt.Fprintf(b, "%s\nMaximum connect burst length: %d\n\n", r.Run.Echo, t.Connections.MaxBurst)
+	fmt.Fprintf(b, "%s\n", oneLine(r.Run.Echo))
+	if more.Verbose > 0 {
+		sampleLines(b, r)
+	}
+	fmt.Fprintf(b, "Maximum connect burst length: %d\n", t.Connections.MaxBurst)
+	if more.Verbose > 1 {
+		lifetimeLines(b, r.Times.Lifetime.HDR)
+	}
+	b.WriteByte('\n')
 	totalLine(b, t, d)
 	b.WriteByte('\n')
 	connectionLines(b, r)
@@ -41,6 +44,9 @@ func classic(b *strings.Builder, r *Result) {
 	replyTimeLine(b, &r.Times)
 	replyLines(b, t)
 	b.WriteByte('\n')
+	if more.Periodic {
+		periodicLine(b, t)
+	}
 	resourceLines(b, r)
 	b.WriteByte('\n')
 	errorLines(b, &t.Errors)

@@ -35,7 +35,7 @@ func ordinary() *Result {
 		Config: Config{
 			Rate: "2000", Process: "constant", RatePerSecond: 2000, CallsPerConnection: 1, BurstLength: 1, MaxInflight: 20000, Loops: 1,
 			SpinSeconds: 1e-4, CatchUp: "2x", Seed: 1, CloseMode: "auto", CloseModeUsed: "fin",
-			DrainSeconds: 30, WindowSeconds: 5, BaseWindowSeconds: 1, Method: "GET", Engine: "loop", Nofile: 1048576,
+			DrainSeconds: 30, WindowSeconds: 5, BaseWindowSeconds: 1, Method: "GET", Workload: Workload{Kind: "calls"}, Engine: "loop", Nofile: 1048576,
 			Target: Target{URL: "http://127.0.0.1:8080/", Addresses: []string{"127.0.0.1:8080"}, HostHeader: "127.0.0.1"},
 		},
 		Model:   Open,
@@ -81,6 +81,7 @@ func overload() *Result {
 	r.Config.WarmupSeconds = 2
 	r.Config.Timeouts = Timeouts{ConnectSeconds: new(1.0), ReplySeconds: new(1.0)}
 	r.Config.Sources = []string{"127.0.0.2", "127.0.0.3"}
+	r.Config.Workload = Workload{Kind: "list", File: "uris", Entries: 7, Once: true}
 	r.Verdict = Verdict{Invalid, []Reason{
 		{"lag_p99", "the lag's p99 is 119 ms, more than 100 ms allowed:\nlower the rate or give the generator a core of its own", 0.1188, 0.1},
 		{"started_share", "97.0 % of the arrivals were started, less than 99 % wanted: raise --max-inflight", 0.97, 0.99},

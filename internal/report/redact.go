@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 )
@@ -36,6 +37,52 @@ func Redact(argv []string) []string {
 		out[i] = userinfo.ReplaceAllString(arg, "${1}:"+hidden+"@")
 	}
 	return out
+}
+
+// AddedHeaders returns the values of --add-header in a command line, with secrets
+// replaced as Redact does. Control characters are written as escapes of that
+// option, so that each value is one line and means what it did. There is no
+// telling which other flags have a value of their own: one that looks like
+// --add-header is taken for it.
+func AddedHeaders(argv []string) []string {
+	var values []string
+	for i := 0; i < len(argv) && argv[i] != "--"; i++ {
+		hide, flag, value, attached := redactor(argv[i])
+		switch {
+		case hide == nil:
+			continue
+		case !attached && i+1 == len(argv):
+			return values
+		case !attached:
+			i++
+			flag, value = argv[i-1], argv[i]
+		}
+		if strings.HasPrefix("--add-header", strings.TrimSuffix(flag, "=")) {
+			values = append(values, escapeControls(userinfo.ReplaceAllString(hide(value), "${1}:"+hidden+"@")))
+		}
+	}
+	return values
+}
+
+// escapeControls undoes what --add-header does with escapes.
+func escapeControls(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case strings.HasPrefix(s[i:], "\r\n"):
+			b.WriteString(`\n`)
+			i++
+		case c == '\n':
+			b.WriteString(`\a`)
+		case c == '\r':
+			b.WriteString(`\r`)
+		case c < ' ' || c == 0x7f:
+			fmt.Fprintf(&b, `\%03o`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 // redactor looks at one argument. Hide is nil unless it is a flag whose value

@@ -59,3 +59,30 @@ func TestRedact(t *testing.T) {
 		})
 	}
 }
+
+func TestAddedHeaders(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		argv []string
+		want []string
+	}{
+		{"none", []string{"httpgen", "--rate", "5", "-H", "A: b", "--header=C: d", "--add-header-file", "e"}, nil},
+		{"attached", []string{"httpgen", `--add-header=A: b\nC: \101\n`}, []string{`A: b\nC: \101\n`}},
+		{"apart and shortened", []string{"httpgen", "--add-head", `A: b\n`, "--ad", `C: d\n`}, []string{`A: b\n`, `C: d\n`}},
+		{"secrets", []string{"httpgen", `--add-header=Authorization: Basic s3cret\nX: y\nCookie: s3cret\n`}, []string{`Authorization: ***\nX: y\nCookie: ***\n`}},
+		{"secret in an address", []string{"httpgen", "--add-header", `Referer: http://joe:s3cret@h/\n`}, []string{`Referer: http://joe:***@h/\n`}},
+		{"controls", []string{"httpgen", "--add-header", "A: b\r\nC:\td\nE: f\x1b[0m\r"}, []string{`A: b\nC:\011d\aE: f\033[0m\r`}},
+		{"secret with real line ends", []string{"httpgen", "--add-header", "Cookie: s3cret\n s3cret\nA: b\n"}, []string{`Cookie: ***\a ***\aA: b\a`}},
+		{"value of another flag", []string{"httpgen", "-H", "--add-header=a", "--add-header", "B: c"}, []string{"B: c"}},
+		{"nothing follows", []string{"httpgen", "--add-header"}, nil},
+		{"after the flags", []string{"httpgen", "--", "--add-header=a"}, nil},
+		{"empty", []string{"httpgen", "--add-header="}, []string{""}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if have := AddedHeaders(tt.argv); !slices.Equal(have, tt.want) {
+				t.Errorf("AddedHeaders(%q) = %q, want %q", tt.argv, have, tt.want)
+			}
+		})
+	}
+}

@@ -80,8 +80,18 @@ type Config struct {
 	Sources            []string `json:"sources"`              // local addresses used in turn; empty leaves the choice to the system
 	Target             Target   `json:"target"`               // where the calls go
 	Method             string   `json:"method"`               // of the requests
+	Workload           Workload `json:"workload"`             // what the calls of an arrival ask for
 	Engine             string   `json:"engine"`               // "loop" or "conn"
 	Nofile             uint64   `json:"nofile"`               // descriptors the process may open
+}
+
+// Workload says what the calls ask for.
+type Workload struct {
+	Kind    string  `json:"kind"`    // "calls" (one URI, that of the target), "list" or "working_set"
+	File    string  `json:"file"`    // where a list is from; empty without one
+	Entries int     `json:"entries"` // URIs of a list, or files of a working set; 0 without either
+	Once    bool    `json:"once"`    // the run ends with its list, which else begins again
+	Step    float64 `json:"step"`    // part of a file by which each call goes on through a working set
 }
 
 // Timeouts bound the phases of a call, in seconds. Null means no bound.

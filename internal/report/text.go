@@ -12,22 +12,21 @@ import (
 // Text writes what Classic does and below it what httperf does not know: the
 // model, the offered rate, percentiles, the generator's own delay, what became
 // of every arrival, the streams, and last the verdict with its reasons.
-func Text(w io.Writer, r *Result) error {
-	c := clean(*r)
-	var b strings.Builder
-	classic(&b, &c)
+func Text(w io.Writer, r *Result) error { return Details{}.Text(w, r) }
+
+// ownBlock writes what httperf does not know.
+func ownBlock(b *strings.Builder, r *Result) {
 	b.WriteByte('\n')
-	modelLines(&b, &c)
-	percentileTable(&b, &c.Times)
-	delayLines(&b, &c.Times)
-	outcomeLines(&b, &c)
-	for i := range c.Streams {
+	modelLines(b, r)
+	percentileTable(b, &r.Times)
+	delayLines(b, &r.Times)
+	outcomeLines(b, r)
+	for i := range r.Streams {
 		b.WriteByte('\n')
-		streamLines(&b, &c.Streams[i], c.Run.TotalSeconds)
+		streamLines(b, &r.Streams[i], r.Run.TotalSeconds)
 	}
 	b.WriteByte('\n')
-	verdictLines(&b, &c.Verdict)
-	return write(w, b.String())
+	verdictLines(b, &r.Verdict)
 }
 
 func modelLines(b *strings.Builder, r *Result) {

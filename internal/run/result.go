@@ -118,6 +118,14 @@ func (r *Run) config(c *client.Result) report.Config {
 			ReplySeconds: bound(r.stream.Timeouts.Reply), DeadlineSeconds: bound(o.Deadline), ThinkSeconds: bound(o.ThinkTimeout),
 		},
 	}
+	switch {
+	case o.WorkingSet.N > 0:
+		cfg.Workload = report.Workload{Kind: "working_set", Entries: o.WorkingSet.N, Step: o.WorkingSet.Step}
+	case len(o.URIs) > 0:
+		cfg.Workload = report.Workload{Kind: "list", File: o.URIsFrom, Entries: len(o.URIs), Once: o.Once}
+	default:
+		cfg.Workload.Kind = "calls"
+	}
 	if r.closeReset {
 		cfg.CloseModeUsed = "rst"
 	}
@@ -211,6 +219,9 @@ func (r *Run) echo() string {
 	}
 	if o.ReceiveBuffer > 0 {
 		add("recv-buffer=%d", o.ReceiveBuffer)
+	}
+	for _, lines := range report.AddedHeaders(o.Argv) {
+		add("add-header='%s'", lines)
 	}
 	if o.Method != "GET" {
 		add("method=%s", o.Method)
