@@ -6,6 +6,7 @@ import (
 	"context"
 	"net"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -34,6 +35,7 @@ func mallocs(t *testing.T, o Options) uint64 {
 func TestNoAllocationPerCall(t *testing.T) {
 	const few, many = 200, 5200
 	addr := to(serve(t, lean))
+	numbered := request(t, RequestOptions{URI: "/{seq}?{rand}", Host: "test", Expand: &Expand{}})
 	for _, tt := range []struct {
 		name  string
 		shape func(o *Options, n uint64)
@@ -51,6 +53,25 @@ func TestNoAllocationPerCall(t *testing.T) {
 			s := &o.Streams[0]
 			s.Process = pacer.First(pacer.Constant{N: 1000, Per: time.Second}, 1)
 			s.Workload = &Calls{Request: s.Workload.(*Calls).Request, Calls: int(n), Burst: 4}
+		}},
+		{"placeholders", func(o *Options, n uint64) {
+			s := &o.Streams[0]
+			s.Process = pacer.First(pacer.Constant{N: 1000, Per: time.Second}, 1)
+			s.Workload = &Calls{Request: numbered, Calls: int(n), Burst: 4}
+		}},
+		{"placeholders, many arrivals", func(o *Options, n uint64) {
+			s := &o.Streams[0]
+			s.Process, s.Closed, s.KeepOpen, s.Limit = nil, 8, true, n
+			s.Workload = &Calls{Request: numbered}
+		}},
+		{"script on two connections", func(o *Options, n uint64) {
+			s := &o.Streams[0]
+			s.Process = pacer.First(pacer.Constant{N: 1000, Per: time.Second}, 1)
+			s.Sessions = &Sessions{MaxConns: 2, MaxPiped: 1}
+			plain := s.Workload.(*Calls).Request
+			// One call alone, two on a connection each, two that wait for room.
+			burst := Burst{Requests: []*Request{plain, numbered, plain, numbered, plain}}
+			s.Workload = NewScript([]ScriptSession{{Bursts: slices.Repeat([]Burst{burst}, int(n)/5)}})
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Browse lets another workload behave like a browser. What it asks for beyond
@@ -19,8 +20,9 @@ type Browse struct {
 	Cookies  bool // keep the cookies of each arrival, and send them (RFC 6265)
 	Follow   bool // follow redirects to the same origin, up to 10 in a row
 
-	// Objects returns the URIs that a page of that URL embeds. They are asked for
-	// when one of Workload's own requests was answered by HTML; nil asks for none.
+	// Objects returns the URIs that a page of that URL embeds, as they are to be
+	// sent. They are asked for when one of Workload's own requests was answered by
+	// HTML, also after redirects; nil asks for none.
 	Objects func(base *url.URL, page []byte) []string
 }
 
@@ -29,17 +31,9 @@ const maxRedirects = 10
 
 // browsing is the state of an arrival.
 type browsing struct {
-	inner     any // Session.Data of the workload
-	jar       *cookiejar.Jar
-	queue     []asked
-	objects   map[*Request]bool // those under way
-	redirects int               // in a row
-}
-
-// asked is a request that a reply led to.
-type asked struct {
-	req    *Request
-	object bool // of a page
+	inner any // Session.Data of the workload
+	jar   *cookiejar.Jar
+	queue []*Request // to which replies led
 }
 
 // Begin implements Workload.
@@ -55,14 +49,13 @@ func (w *Browse) Body() bool { return w.Objects != nil }
 func (w *Browse) Next(s *Session, last *Reply) (*Request, time.Duration, bool) {
 	b := s.Data.(*browsing)
 	if len(b.queue) > 0 && (last != nil || s.More) {
-		a := b.queue[0]
+		req := b.queue[0]
 		b.queue = b.queue[1:]
 		s.More = len(b.queue) > 0
-		req := w.dress(b, a.req)
-		if a.object {
-			b.mark(req)
-		}
-		return req, 0, true
+		// It shares the number of the workload's call before it: the numbers after
+		// the workload's own are those of other arrivals.
+		s.Seq--
+		return w.dress(b, req), 0, true
 	}
 	s.Data = b.inner
 	req, wait, ok := w.Workload.Next(s, last)
@@ -71,14 +64,6 @@ func (w *Browse) Next(s *Session, last *Reply) (*Request, time.Duration, bool) {
 		return nil, 0, false
 	}
 	return w.dress(b, req), wait, true
-}
-
-// mark notes that req is for an object of a page.
-func (b *browsing) mark(req *Request) {
-	if b.objects == nil {
-		b.objects = map[*Request]bool{}
-	}
-	b.objects[req] = true
 }
 
 // dress returns a request with the cookies that belong to it.
@@ -91,7 +76,11 @@ func (w *Browse) dress(b *browsing, req *Request) *Request {
 		if line.Len() > 0 {
 			line.WriteString("; ")
 		}
-		line.WriteString(c.Name + "=" + c.Value)
+		value := c.Value
+		if c.Quoted {
+			value = `"` + value + `"`
+		}
+		line.WriteString(c.Name + "=" + value)
 	}
 	if line.Len() == 0 {
 		return req
@@ -100,6 +89,7 @@ func (w *Browse) dress(b *browsing, req *Request) *Request {
 	if err != nil {
 		return req // a value that no header line can hold
 	}
+	with.plain = req
 	return with
 }
 
@@ -119,28 +109,33 @@ func (w *Browse) url(req *Request) *url.URL {
 // Replied implements Observer.
 func (w *Browse) Replied(s *Session, req *Request, r *Reply) {
 	b := s.Data.(*browsing)
-	object := b.objects[req]
-	delete(b.objects, req)
+	if req.plain != nil {
+		req = req.plain
+	}
 	if w.Cookies {
 		w.keep(b, req, r)
 	}
-	if next := w.redirect(b, req, r); next != nil {
-		b.redirects++
-		b.ask(s, asked{next, object})
+	if next := w.redirect(req, r); next != nil {
+		next.redirects, next.object = req.redirects+1, req.object
+		b.ask(s, next)
 		return
 	}
-	b.redirects = 0
-	if w.Objects == nil || object || r.Status != http.StatusOK || !strings.HasPrefix(strings.ToLower(field(r.Header, "Content-Type")), "text/html") {
+	if w.Objects == nil || req.object || r.Status != http.StatusOK || !strings.HasPrefix(strings.ToLower(field(r.Header, "Content-Type")), "text/html") {
 		return
 	}
 	for _, uri := range w.Objects(w.url(req), r.Body) {
-		b.ask(s, asked{req.to("GET", uri), true})
+		if uri == "" || strings.ContainsFunc(uri, unicode.IsControl) {
+			continue // no request line can hold it
+		}
+		object := req.to("GET", uri, false)
+		object.object = true
+		b.ask(s, object)
 	}
 }
 
 // ask puts a request into the queue.
-func (b *browsing) ask(s *Session, a asked) {
-	b.queue = append(b.queue, a)
+func (b *browsing) ask(s *Session, req *Request) {
+	b.queue = append(b.queue, req)
 	s.Extra++
 }
 
@@ -163,9 +158,9 @@ func (w *Browse) keep(b *browsing, req *Request, r *Reply) {
 
 // redirect returns the request that a reply asks for, nil if there is none to
 // follow (RFC 9110, 15.4).
-func (w *Browse) redirect(b *browsing, req *Request, r *Reply) *Request {
+func (w *Browse) redirect(req *Request, r *Reply) *Request {
 	location := field(r.Header, "Location")
-	if !w.Follow || location == "" || b.redirects >= maxRedirects {
+	if !w.Follow || location == "" || req.redirects >= maxRedirects {
 		return nil
 	}
 	from := w.url(req)
@@ -173,13 +168,14 @@ func (w *Browse) redirect(b *browsing, req *Request, r *Reply) *Request {
 	if err != nil || to.Scheme != from.Scheme || !strings.EqualFold(origin(to), origin(from)) {
 		return nil
 	}
-	method := req.method()
+	method, body := req.method(), true
 	switch r.Status {
 	case http.StatusMovedPermanently, http.StatusFound:
 		if method == "POST" {
-			method = "GET"
+			method, body = "GET", false
 		}
 	case http.StatusSeeOther:
+		body = false
 		if method != "HEAD" {
 			method = "GET"
 		}
@@ -187,7 +183,7 @@ func (w *Browse) redirect(b *browsing, req *Request, r *Reply) *Request {
 	default:
 		return nil
 	}
-	return req.to(method, to.RequestURI())
+	return req.to(method, to.RequestURI(), body)
 }
 
 // origin returns host and port of a URL.
@@ -221,26 +217,28 @@ func fields(header []byte, name string) func(yield func(string) bool) {
 	}
 }
 
-// to returns a request for another URI of the same server. With another method it
-// loses its body.
-func (r *Request) to(method, uri string) *Request {
+// to returns a request for another URI of the same server, with or without the
+// body. Blanks in the URI are escaped; placeholders in it are not replaced.
+func (r *Request) to(method, uri string, body bool) *Request {
 	line, rest, _ := bytes.Cut(r.bytes[:r.end], []byte("\r\n"))
 	version := line[bytes.LastIndexByte(line, ' '):]
-	n := &Request{host: r.host, head: method == "HEAD", idempotent: idempotent(method)}
-	n.bytes = slices.Concat([]byte(method+" "+uri), version, []byte("\r\n"))
-	body := r.bytes[r.end:]
-	if method != r.method() {
-		body = nil
-	}
+	n := &Request{host: r.host, head: method == "HEAD", idempotent: idempotent(method), expand: r.expand}
+	n.bytes = slices.Concat([]byte(method+" "+strings.ReplaceAll(uri, " ", "%20")), version, []byte("\r\n"))
+	from := len(n.bytes)
 	for line := range bytes.Lines(rest) {
 		name, _, _ := bytes.Cut(line, []byte(":"))
-		if body == nil && (strings.EqualFold(string(name), "Transfer-Encoding") || len(name) > 8 && strings.EqualFold(string(name[:8]), "Content-")) || strings.EqualFold(string(name), "Cookie") {
+		if !body && (strings.EqualFold(string(name), "Transfer-Encoding") || len(name) > 8 && strings.EqualFold(string(name[:8]), "Content-")) {
 			continue
 		}
 		n.bytes = append(n.bytes, line...)
 	}
 	n.end = len(n.bytes)
-	n.bytes = append(n.bytes, body...)
+	if body {
+		n.bytes = append(n.bytes, r.bytes[r.end:]...)
+	}
+	if n.expand != nil {
+		n.parts = n.expand.split(n.bytes[:n.end], from)
+	}
 	return n
 }
 

@@ -34,12 +34,13 @@ var placeholders = []struct {
 	what placeholder
 }{{[]byte("{seq}"), seqNumber}, {[]byte("{rand}"), randNumber}, {[]byte("{client}"), clientNumber}}
 
-// split returns the parts of a header section, nil if it has no placeholder.
-func (e *Expand) split(b []byte) []part {
+// split returns the parts of a header section, nil if it has no placeholder. What
+// is before from is text.
+func (e *Expand) split(b []byte, from int) []part {
 	var parts []part
 	start := 0
 next:
-	for i := 0; i < len(b); {
+	for i := from; i < len(b); {
 		for _, p := range placeholders {
 			if bytes.HasPrefix(b[i:], p.text) {
 				parts = append(parts, part{b[start:i], p.what})

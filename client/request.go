@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"httpgen/internal/http1"
 )
@@ -17,6 +18,11 @@ type Request struct {
 	idempotent bool
 	expand     *Expand
 	parts      []part // of the header section, where it is expanded for each call
+
+	// Of Browse.
+	plain     *Request // the same without cookies, nil if it has none
+	object    bool     // of a page
+	redirects int      // in a row that led to it
 }
 
 // Bytes returns the request as it is sent, unexpanded. The caller must not change
@@ -31,18 +37,22 @@ func (r *Request) URI() string {
 	return string(uri)
 }
 
-// With returns a request that is the same but for one more header line.
+// With returns a request that is the same but for one more header line, in which
+// placeholders are not replaced.
 func (r *Request) With(h Header) (*Request, error) {
-	line, err := http1.SplitFields([]byte(h.Name + ": " + h.Value + "\r\n"))
-	if err != nil || len(line) != 1 {
+	line := []byte(h.Name + ": " + h.Value + "\r\n")
+	f, err := http1.SplitFields(line)
+	if err != nil || len(f) != 1 || f[0].Name != h.Name {
 		return nil, fmt.Errorf("client: header %q: want a name and a value without line ends", h.Name)
 	}
 	n := *r
 	at := r.end - len("\r\n")
-	n.bytes = slices.Concat(r.bytes[:at], []byte(h.Name+": "+h.Value+"\r\n"), r.bytes[at:])
-	n.end = r.end + len(n.bytes) - len(r.bytes)
-	if r.expand != nil {
-		n.parts = r.expand.split(n.bytes[:n.end])
+	n.bytes = slices.Concat(r.bytes[:at], line, r.bytes[at:])
+	n.end = r.end + len(line)
+	if r.parts != nil {
+		n.parts = slices.Clone(r.parts)
+		last := &n.parts[len(n.parts)-1]
+		last.text = n.bytes[r.end-len(last.text) : n.end]
 	}
 	return &n, nil
 }
@@ -74,6 +84,9 @@ func NewRequest(o RequestOptions) (*Request, error) {
 	}
 	for _, f := range o.Header {
 		h.Header = append(h.Header, http1.Field{Name: f.Name, Value: f.Value})
+		if strings.EqualFold(f.Name, "Host") {
+			o.Host = strings.TrimSpace(f.Value)
+		}
 	}
 	b, err := h.Append(nil)
 	if err != nil {
@@ -81,7 +94,7 @@ func NewRequest(o RequestOptions) (*Request, error) {
 	}
 	r := &Request{bytes: b, host: o.Host, end: len(b) - len(o.Body), head: o.Method == "HEAD", idempotent: idempotent(o.Method)}
 	if r.expand = o.Expand; r.expand != nil {
-		r.parts = r.expand.split(b[:r.end])
+		r.parts = r.expand.split(b[:r.end], 0)
 	}
 	return r, nil
 }
