@@ -30,6 +30,7 @@ type netEngine struct {
 	sleeping bool
 	batch    []netEvent
 	group    sync.WaitGroup // goroutines of connections
+	lives    chan netLife   // for goroutines whose connection is over
 	tls      [][]*tlsSetup  // one a target of each stream, nil in the clear
 }
 
@@ -74,11 +75,20 @@ type netEvent struct {
 	at     time.Time
 }
 
+// A netLife is what a goroutine needs to carry a connection.
+type netLife struct {
+	ctx              context.Context
+	nc               *netConn
+	dialer           *net.Dialer
+	network, address string
+	setup            *tlsSetup
+}
+
 // netBuffer is the size of a connection's read buffer: a TLS record.
 const netBuffer = 16 << 10
 
 func newNet(l *loop) (*netEngine, error) {
-	e := &netEngine{l: l}
+	e := &netEngine{l: l, lives: make(chan netLife)}
 	for i := range l.streams {
 		s := l.streams[i].Stream
 		if err := checkSources(s); err != nil {
@@ -124,6 +134,7 @@ func (e *netEngine) prepare() (err error) {
 }
 
 func (e *netEngine) close() {
+	close(e.lives)
 	e.group.Wait()
 	e.w.close()
 }
@@ -238,13 +249,28 @@ func (e *netEngine) dial(c *conn) sampler.Class {
 	}
 	d.Control = control(st.Stream)
 	e.l.attempt(c)
-	e.group.Go(func() { e.live(ctx, nc, &d, network, address, e.tls[st.id][c.server]) })
+	life := netLife{ctx, nc, &d, network, address, e.tls[st.id][c.server]}
+	select {
+	case e.lives <- life:
+	default:
+		e.group.Go(func() { e.carry(life) })
+	}
 	return sampler.OK
 }
 
+// carry lives one connection after the other: a goroutine that has done a
+// handshake has a stack large enough for the next, and a buffer.
+func (e *netEngine) carry(life netLife) {
+	buf := make([]byte, netBuffer)
+	for ok := true; ok; life, ok = <-e.lives {
+		e.live(&life, buf)
+	}
+}
+
 // live is the life of a connection.
-func (e *netEngine) live(ctx context.Context, nc *netConn, d *net.Dialer, network, address string, setup *tlsSetup) {
-	conn, err := d.DialContext(ctx, network, address)
+func (e *netEngine) live(life *netLife, buf []byte) {
+	ctx, nc, setup := life.ctx, life.nc, life.setup
+	conn, err := life.dialer.DialContext(ctx, life.network, life.address)
 	if err != nil {
 		if class := classifyError(err); ctx.Err() == nil {
 			e.post(netEvent{c: nc, kind: netFailed, class: class})
@@ -272,7 +298,6 @@ func (e *netEngine) live(ctx context.Context, nc *netConn, d *net.Dialer, networ
 		return
 	}
 	e.post(netEvent{c: nc, kind: netConnected, dialed: dialed})
-	buf := make([]byte, netBuffer)
 	for {
 		n, err := conn.Read(buf)
 		if n > 0 {
