@@ -15,6 +15,7 @@ type List struct {
 	Burst    int           // calls sent at once, without waiting; default 1
 	Pause    time.Duration // between the end of a burst and the next
 	Lead     bool          // as in Calls
+	Servers  []int         // one a request: to which target the arrivals go that begin with it; nil means the first
 	Once     bool          // end with the list, for which Arrivals must bound the schedule; else begin again
 
 	// Pick returns which request, modulo the length of the list, is number n;
@@ -39,6 +40,18 @@ func (w *List) Begin(index uint64, s *Session) {
 		left := uint64(len(w.Requests)) - min(first, uint64(len(w.Requests)))
 		s.Planned = int(min(uint64(s.Planned), left))
 	}
+	if w.Servers != nil {
+		s.Server = w.Servers[w.pick(s)]
+	}
+}
+
+// pick returns which request comes next.
+func (w *List) pick(s *Session) uint64 {
+	n := s.Index*uint64(max(1, w.Calls)) + uint64(s.Pos)
+	if w.Pick != nil {
+		n = w.Pick(n)
+	}
+	return n % uint64(len(w.Requests))
 }
 
 // Next implements Workload.
@@ -46,11 +59,7 @@ func (w *List) Next(s *Session, last *Reply) (*Request, time.Duration, bool) {
 	if s.Pos >= s.Planned {
 		return nil, 0, false
 	}
-	n := s.Index*uint64(max(1, w.Calls)) + uint64(s.Pos)
-	if w.Pick != nil {
-		n = w.Pick(n)
-	}
-	req := w.Requests[n%uint64(len(w.Requests))]
+	req := w.Requests[w.pick(s)]
 	wait, more := step(s, last, s.Planned, w.Burst, w.Lead, w.Pause)
 	s.More = more
 	return req, wait, true

@@ -110,8 +110,8 @@ func TestListPlan(t *testing.T) {
 		o          Options
 		want, echo string
 	}{
-		{"again and again", Options{URIs: abc, URIsFrom: "f", NumConns: 10}, "A list of 3 URIs from f, in order over all calls, again and again.", "--num-conns=10 --num-calls=1"},
-		{"once", Options{URIs: abc, URIsFrom: "f", Once: true, NumConns: 10}, "A list of 3 URIs from f, each asked for at most once: the run ends with the list at the latest.", "--num-conns=3 --num-calls=1"},
+		{"again and again", Options{URIs: abc, From: "f", NumConns: 10}, "A list of 3 URIs from f, in order over all calls, again and again.", "--num-conns=10 --num-calls=1"},
+		{"once", Options{URIs: abc, From: "f", Once: true, NumConns: 10}, "A list of 3 URIs from f, each asked for at most once: the run ends with the list at the latest.", "--num-conns=3 --num-calls=1"},
 		{"once, short", Options{URIs: abc, Once: true, NumConns: 10, NumCalls: 2}, "A list of 3 URIs, each asked for at most once: the run ends with the list at the latest, its last connection with 1 call.", "--num-conns=2 --num-calls=2"},
 		{"once, in part", Options{URIs: abc, Once: true, NumConns: 1, NumCalls: 2}, "A list of 3 URIs, each asked for at most once: the run ends with the list at the latest.", "--num-conns=1 --num-calls=2"},
 		{"working set", Options{WorkingSet: WorkingSet{N: 100, Step: .25}, NumConns: 10}, "A working set of 100 files from /0/0.html to /9/9.html: each call moves on by 0.25 of a file.", "--num-calls=1 --wset=100,0.250"},
@@ -140,16 +140,16 @@ func TestListsRefused(t *testing.T) {
 		name, want string
 		o          Options
 	}{
-		{"both", "a list of URIs and a working set", Options{URIs: []string{"/"}, WorkingSet: WorkingSet{N: 5}}},
+		{"both", "more than one of a list of URIs", Options{URIs: []string{"/"}, WorkingSet: WorkingSet{N: 5}}},
 		{"no list", "once without a list", Options{Once: true}},
-		{"bad URI", `entry 2 of "f": URI "b c": want no blanks`, Options{URIs: []string{"/a", "b c"}, URIsFrom: "f"}},
-		{"bad method", `method "GE T": want a token`, Options{URIs: []string{"/a"}, URIsFrom: "f", Method: "GE T"}},
+		{"bad URI", `entry 2 of "f": URI "b c": want no blanks`, Options{URIs: []string{"/a", "b c"}, From: "f"}},
+		{"bad method", `method "GE T": want a token`, Options{URIs: []string{"/a"}, From: "f", Method: "GE T"}},
 		{"bad prefix", `URI "/a b": want no blanks`, Options{WorkingSet: WorkingSet{N: 5}, URI: "/a b"}},
 		{"too many files", "working set of 1000001 files: want 1 to 1000000", Options{WorkingSet: WorkingSet{N: MaxWorkingSet + 1}}},
 		{"fewer than none", "working set of -1 files", Options{WorkingSet: WorkingSet{N: -1}}},
 		{"step", "a step of 1.5 of a file: want 0 to 1", Options{WorkingSet: WorkingSet{N: 5, Step: 1.5}}},
 		{"step that is none", "a step of NaN of a file", Options{WorkingSet: WorkingSet{N: 5, Step: math.NaN()}}},
-		{"memory", `1100 requests of "f" of 1048`, Options{URIs: long, URIsFrom: "f", Method: "POST", Body: make([]byte, 1<<20)}},
+		{"memory", `1100 requests of "f" of 1048`, Options{URIs: long, From: "f", Method: "POST", Body: make([]byte, 1<<20)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if _, err := New(tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"httpgen/client"
+	"httpgen/internal/script"
 	"httpgen/pacer"
 )
 
@@ -70,11 +71,18 @@ type Options struct {
 	Expect        *StatusSet // replies that are as expected; nil means all
 	Tap           client.Tap
 
-	// What is asked for instead of URI, at most one of the two.
-	URIs       []string   // in order over all calls
-	URIsFrom   string     // name of the file that they are from, for the report
-	Once       bool       // the run ends with URIs; else they begin again
-	WorkingSet WorkingSet // below URI
+	// What is asked for instead of URI, at most one of the three.
+	URIs       []string         // in order over all calls
+	Requests   []script.Request // instead of URIs: all of the request, and its server
+	From       string           // name of the file that they or a script are from, for the report and errors
+	Once       bool             // the run ends with URIs or Requests; else they begin again
+	WorkingSet WorkingSet       // below URI
+
+	Session *Session        // arrivals are sessions; nil makes an arrival one connection, or a call on a pool
+	Cookies bool            // keep and send the cookies of each arrival
+	Follow  bool            // follow redirects to the same origin
+	Expand  bool            // replace {seq}, {rand} and {client} in URIs and headers
+	Servers []script.Server // instead of Server: arrivals take them in turn, by their weights
 }
 
 // A WorkingSet is httperf's: N files, through which calls go by Step of a file.

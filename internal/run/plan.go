@@ -13,7 +13,7 @@ import (
 func (r *Run) perSource() (ports int, reuse time.Duration) {
 	p := localPorts(r.o.Hog)
 	reuse = p.remote
-	for _, a := range r.target.Addrs {
+	for _, a := range r.targets[0].Addrs {
 		if a.Addr().IsLoopback() {
 			reuse = p.loopback
 		}
@@ -115,25 +115,39 @@ func (r *Run) makePlan() error {
 func (r *Run) offer() string {
 	o := &r.o
 	var b strings.Builder
+	_, mean, _ := o.shape()
+	calls := "1 call"
+	if mean != 1 {
+		calls = figure(mean) + " calls"
+	}
 	if o.Process == nil {
 		kind := "new connections"
 		if o.KeepOpen {
 			kind = "kept-open connections"
 		}
-		fmt.Fprintf(&b, "Closed model: %s at a time on %s x %s", plural(o.Closed, "arrival"), kind, plural(o.NumCalls, "call"))
+		if o.Session != nil {
+			fmt.Fprintf(&b, "Closed model: %s at a time x %s", plural(o.Closed, "session"), calls)
+		} else {
+			fmt.Fprintf(&b, "Closed model: %s at a time on %s x %s", plural(o.Closed, "arrival"), kind, calls)
+		}
 	} else {
 		rate := r.meanRate()
 		switch {
 		case o.Pool > 0:
 			fmt.Fprintf(&b, "%s calls/s on a pool of %s", figure(rate), plural(o.Pool, "kept-open connection"))
+		case o.Session != nil:
+			fmt.Fprintf(&b, "%s sessions/s x %s = %s calls/s", figure(rate), calls, figure(rate*mean))
 		default:
-			fmt.Fprintf(&b, "%s connections/s x %s = %s calls/s", figure(rate), plural(o.NumCalls, "call"), figure(rate*float64(o.NumCalls)))
+			fmt.Fprintf(&b, "%s connections/s x %s = %s calls/s", figure(rate), calls, figure(rate*mean))
 		}
 		if kind := pacer.Kind(o.Process); kind != "constant" {
 			fmt.Fprintf(&b, " (%s, mean)", kind)
 		}
 	}
 	what := "connection"
+	if o.Session != nil {
+		what = "session"
+	}
 	if o.Pool > 0 || o.KeepOpen {
 		what = "call"
 	}
@@ -158,11 +172,14 @@ func (r *Run) whereTo() string {
 	if o.Unix != "" {
 		fmt.Fprintf(&b, "unix socket %s", o.Unix)
 	}
-	for i, a := range r.target.Addrs {
+	for i, a := range r.targets[0].Addrs {
 		if i > 0 {
 			b.WriteString(", then ")
 		}
 		b.WriteString(a.String())
+	}
+	if n := len(r.targets) - 1; n > 0 {
+		fmt.Fprintf(&b, " and %s in turn", plural(n, "other server"))
 	}
 	if n := len(o.Sources); n > 0 {
 		fmt.Fprintf(&b, " from %s", plural(n, "source address"))

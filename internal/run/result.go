@@ -57,6 +57,7 @@ func (r *Run) result(c *client.Result) *report.Result {
 		}
 	}
 	res.Rates = r.rates(&c.All.Tally, sets, c)
+	res.Sessions = r.sessionResult(&c.All, sets, c)
 	if len(c.Streams) > 1 {
 		for i := range c.Streams {
 			res.Streams = append(res.Streams, r.streamResult(c, i, each[i]))
@@ -132,7 +133,7 @@ func (r *Run) config(c *client.Result) report.Config {
 	if !o.NoHost {
 		cfg.Target.HostHeader = hostHeader(o)
 	}
-	for _, a := range r.target.Addrs {
+	for _, a := range r.targets[0].Addrs {
 		cfg.Target.Addresses = append(cfg.Target.Addresses, a.String())
 	}
 	for _, a := range o.Sources {
@@ -357,19 +358,7 @@ func windowLag(s *sampler.Summary) report.WindowLag {
 func (r *Run) rates(t *sampler.Tally, windows []*sampler.Window, c *client.Result) report.Rates {
 	sending := (c.Sending - r.o.Warmup).Seconds()
 	total := (c.Total - r.o.Warmup).Seconds()
-	k := int(r.o.Window / r.base)
-	var samples []float64
-	for i := 0; i+k <= len(windows); i += k {
-		end := windows[i].Start + r.o.Window
-		if end > c.Sending {
-			break
-		}
-		var n uint64
-		for _, w := range windows[i : i+k] {
-			n += w.Replies
-		}
-		samples = append(samples, float64(n)/r.o.Window.Seconds())
-	}
+	samples := r.samples(windows, c, func(w *sampler.Window) uint64 { return w.Replies })
 	return report.Rates{
 		OfferedPerSecond: report.Per(t.Scheduled, sending), StartedPerSecond: report.Per(t.Started, max(sending, (c.Starting-r.o.Warmup).Seconds())),
 		ConnectionsPerSecond: report.Per(t.Attempted, total), RequestsPerSecond: report.Per(t.Requests, total),

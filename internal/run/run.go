@@ -27,9 +27,9 @@ type Run struct {
 	id         string
 	c          *client.Client
 	stream     client.Stream
-	target     client.Target
-	plannedEnd time.Duration // 0 if it is not known
-	count      uint64        // arrivals planned, 0 if it is not known
+	targets    []client.Target // one at least
+	plannedEnd time.Duration   // 0 if it is not known
+	count      uint64          // arrivals planned, 0 if it is not known
 	base       time.Duration
 	closeReset bool
 	plan       Plan
@@ -57,12 +57,20 @@ func New(o Options) (*Run, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
 	}
-	work, err := o.workload()
+	all, index, err := o.servers()
+	if err != nil {
+		return nil, err
+	}
+	if err := o.checkServers(all); err != nil {
+		return nil, err
+	}
+	o.Server, o.Port = all[0].name, all[0].port
+	work, err := o.workload(all, index)
 	if err != nil {
 		return nil, err
 	}
 	r := &Run{o: o, id: newID()}
-	if r.target, err = target(&r.o); err != nil {
+	if r.targets, err = o.targets(all); err != nil {
 		return nil, err
 	}
 	r.schedule()
@@ -70,9 +78,9 @@ func New(o Options) (*Run, error) {
 	r.closeReset = o.CloseMode == "rst" || o.CloseMode == "auto" && r.portsRunDry()
 	r.stream = client.Stream{
 		Process: r.o.Process, PlannedEnd: r.plannedEnd, Seed: o.Seed,
-		Closed: o.Closed, KeepOpen: o.KeepOpen, Target: r.target,
-		Workload: work,
-		Pool:     o.Pool, Backlog: o.Backlog, Sources: o.Sources, Hog: o.Hog,
+		Closed: o.Closed, KeepOpen: o.KeepOpen, Target: r.targets[0], Others: r.targets[1:],
+		Workload: work, Sessions: o.sessions(),
+		Pool: o.Pool, Backlog: o.Backlog, Sources: o.Sources, Hog: o.Hog,
 		Timeouts:   client.Timeouts{Connect: o.ConnectTimeout, Send: o.Timeout, Reply: o.ReplyTimeout, Deadline: o.Deadline},
 		CloseReset: r.closeReset, SendBuffer: o.SendBuffer, ReceiveBuffer: o.ReceiveBuffer, MaxHeader: o.MaxHeader,
 	}
@@ -118,6 +126,9 @@ func trim(err error) error {
 // fill sets the defaults and checks what concerns single fields.
 func (o *Options) fill() error {
 	o.Server = cmp.Or(o.Server, "localhost")
+	if err := o.schemes(); err != nil {
+		return err
+	}
 	o.Port = cmp.Or(o.Port, o.defaultPort())
 	o.URI = cmp.Or(o.URI, "/")
 	o.Method = cmp.Or(o.Method, "GET")
@@ -152,14 +163,16 @@ func (o *Options) fill() error {
 		return fmt.Errorf("a pool of %d connections with %d calls an arrival: on a pool an arrival is one call; multiply the rate instead", o.Pool, o.NumCalls)
 	case o.KeepOpen && o.NumCalls > 1:
 		return fmt.Errorf("kept-open connections with %d calls an arrival: on kept-open connections an arrival is one call", o.NumCalls)
-	case len(o.URIs) > 0 && o.WorkingSet.N != 0:
-		return fmt.Errorf("a list of URIs and a working set: want one of them")
+	case one(len(o.URIs) > 0, o.WorkingSet.N != 0, len(o.Requests) > 0, o.Session != nil && o.Session.Script != nil) > 1:
+		return errors.New("more than one of a list of URIs, a list of requests, a working set and a script: want one of them")
 	case o.WorkingSet.N < 0 || o.WorkingSet.N > MaxWorkingSet:
 		return fmt.Errorf("working set of %d files: want 1 to %d", o.WorkingSet.N, MaxWorkingSet)
 	case !(o.WorkingSet.Step >= 0 && o.WorkingSet.Step <= 1):
 		return fmt.Errorf("working set with a step of %v of a file: want 0 to 1", o.WorkingSet.Step)
-	case o.Once && len(o.URIs) == 0:
-		return errors.New("once without a list of URIs: want one")
+	case o.Once && len(o.URIs)+len(o.Requests) == 0:
+		return errors.New("once without a list: want one")
+	case len(o.Servers) > 0 && len(o.Requests) > 0:
+		return fmt.Errorf("%d servers and requests that name theirs: want one of them", len(o.Servers))
 	case o.Client < 0 || o.Client >= o.Clients:
 		return fmt.Errorf("client %d/%d: want 0/%d to %d/%d", o.Client, o.Clients, o.Clients, o.Clients-1, o.Clients)
 	}
@@ -167,6 +180,9 @@ func (o *Options) fill() error {
 		if d < 0 {
 			return fmt.Errorf("duration %v: want 0 or more", d)
 		}
+	}
+	if err := o.fillSession(); err != nil {
+		return err
 	}
 	if o.Workers == 0 {
 		o.Workers = o.loops()
@@ -176,6 +192,16 @@ func (o *Options) fill() error {
 		o.Drain = &d
 	}
 	return nil
+}
+
+// one returns how many of the conditions hold.
+func one(conditions ...bool) (n int) {
+	for _, c := range conditions {
+		if c {
+			n++
+		}
+	}
+	return n
 }
 
 // defaultPort returns the port of the scheme.
@@ -195,10 +221,10 @@ const noTimeout = 30 * time.Second
 // patience returns how long an arrival may take that keeps within all timeouts,
 // and a second for the last of them to be noticed.
 func (o *Options) patience() time.Duration {
-	if o.Deadline > 0 && o.NumCalls == 1 {
+	most, _, think := o.shape()
+	if o.Deadline > 0 && most == 1 && o.Session == nil {
 		return o.Deadline + time.Second
 	}
-	bursts := time.Duration((o.NumCalls + o.Burst - 1) / o.Burst)
 	reply := o.ReplyTimeout
 	if reply > 0 || o.ThinkTimeout > 0 {
 		reply += o.ThinkTimeout
@@ -207,10 +233,18 @@ func (o *Options) patience() time.Duration {
 		reply = o.Deadline
 	}
 	if o.ConnectTimeout == 0 || reply == 0 {
-		return noTimeout
+		return noTimeout + think
 	}
+	if o.Session != nil {
+		// Each call may need a connection of its own.
+		return min(time.Duration(most)*(o.ConnectTimeout+o.Timeout+reply)+think+time.Second, maxPatience)
+	}
+	bursts := time.Duration((o.NumCalls + o.Burst - 1) / o.Burst)
 	return o.ConnectTimeout + bursts*(o.Timeout+reply+o.Pause) + time.Second
 }
+
+// maxPatience bounds the wait for sessions of very many calls.
+const maxPatience = 24 * time.Hour
 
 // owed returns how long after the planned end owed arrivals still start: no
 // longer than the longest single timeout.
