@@ -86,6 +86,9 @@ func (o *Options) single(index map[string]int) (client.Workload, error) {
 	if o.Session != nil && o.Session.Script != nil {
 		return o.script()
 	}
+	if o.Log != nil {
+		return &replay{o: o, log: o.Log}, nil
+	}
 	lead := o.Session != nil
 	l := &client.List{Calls: o.NumCalls, Burst: o.Burst, Pause: o.Pause, Once: o.Once, Lead: lead}
 	if len(o.Requests) > 0 {
@@ -187,6 +190,15 @@ func (r *Run) whatFor() string {
 	case o.Session != nil && o.Session.Script != nil:
 		most, mean, _ := o.shape()
 		return fmt.Sprintf("A script of %s from %s, in turn: %s calls in the mean, %d in the longest.", plural(len(o.Session.Script), "session"), o.From, figure(mean), most)
+	case o.Log != nil:
+		text := fmt.Sprintf("An access log of %s over %s from %s", plural(int(o.Log.Len()), "request"), seconds(o.Log.Span()), o.From)
+		if s := o.Log.Skipped(); s.NotHTTP+s.Unusable+s.Truncated > 0 {
+			text += fmt.Sprintf("; left out are %d lines without a request, %d that cannot be sent, %d cut off", s.NotHTTP, s.Unusable, s.Truncated)
+		}
+		if n := o.Log.Disordered(); n > 0 {
+			text += fmt.Sprintf("; %s out of order, taken at the time of the one before", plural(int(n), "request"))
+		}
+		return text + "."
 	case len(o.Requests) > 0:
 		text := fmt.Sprintf("A list of %s from %s, in order over all calls", plural(len(o.Requests), "request"), o.From)
 		if o.Once {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"httpgen/client"
+	"httpgen/internal/accesslog"
 	"httpgen/internal/script"
 	"httpgen/pacer"
 )
@@ -71,9 +72,10 @@ type Options struct {
 	Expect        *StatusSet // replies that are as expected; nil means all
 	Tap           client.Tap
 
-	// What is asked for instead of URI, at most one of the three.
+	// What is asked for instead of URI, at most one of these.
 	URIs       []string         // in order over all calls
 	Requests   []script.Request // instead of URIs: all of the request, and its server
+	Log        *accesslog.Log   // instead of URIs: its requests, in order, again and again
 	From       string           // name of the file that they or a script are from, for the report and errors
 	Once       bool             // the run ends with URIs or Requests; else they begin again
 	WorkingSet WorkingSet       // below URI

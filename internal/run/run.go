@@ -33,6 +33,7 @@ type Run struct {
 	base       time.Duration
 	closeReset bool
 	plan       Plan
+	replay     *replay // nil without a log
 }
 
 // A Plan says what a run will offer and what would stop it first. All lines
@@ -70,6 +71,7 @@ func New(o Options) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{o: o, id: newID()}
+	r.replay, _ = work.(*replay)
 	if r.targets, err = o.targets(all); err != nil {
 		return nil, err
 	}
@@ -132,7 +134,7 @@ func (o *Options) fill() error {
 	o.Port = cmp.Or(o.Port, o.defaultPort())
 	o.URI = cmp.Or(o.URI, "/")
 	o.Method = cmp.Or(o.Method, "GET")
-	o.UserAgent = cmp.Or(o.UserAgent, "httpgen/"+Version)
+	o.UserAgent = cmp.Or(o.UserAgent, defaultUserAgent)
 	o.NumCalls = cmp.Or(o.NumCalls, 1)
 	o.Burst = cmp.Or(o.Burst, 1)
 	o.Clients = cmp.Or(o.Clients, 1)
@@ -163,8 +165,10 @@ func (o *Options) fill() error {
 		return fmt.Errorf("a pool of %d connections with %d calls an arrival: on a pool an arrival is one call; multiply the rate instead", o.Pool, o.NumCalls)
 	case o.KeepOpen && o.NumCalls > 1:
 		return fmt.Errorf("kept-open connections with %d calls an arrival: on kept-open connections an arrival is one call", o.NumCalls)
-	case one(len(o.URIs) > 0, o.WorkingSet.N != 0, len(o.Requests) > 0, o.Session != nil && o.Session.Script != nil) > 1:
-		return errors.New("more than one of a list of URIs, a list of requests, a working set and a script: want one of them")
+	case one(len(o.URIs) > 0, o.WorkingSet.N != 0, len(o.Requests) > 0, o.Log != nil, o.Session != nil && o.Session.Script != nil) > 1:
+		return errors.New("more than one of a list of URIs, a list of requests, a log, a working set and a script: want one of them")
+	case o.Log != nil && (o.Burst > 1 || o.Session != nil):
+		return fmt.Errorf("%s in bursts or sessions: a log is replayed one call after the other", o.From)
 	case o.WorkingSet.N < 0 || o.WorkingSet.N > MaxWorkingSet:
 		return fmt.Errorf("working set of %d files: want 1 to %d", o.WorkingSet.N, MaxWorkingSet)
 	case !(o.WorkingSet.Step >= 0 && o.WorkingSet.Step <= 1):
@@ -203,6 +207,9 @@ func one(conditions ...bool) (n int) {
 	}
 	return n
 }
+
+// defaultUserAgent is what requests say of who sends them.
+const defaultUserAgent = "httpgen/" + Version
 
 // defaultPort returns the port of the scheme.
 func (o *Options) defaultPort() int {
@@ -335,6 +342,9 @@ func (r *Run) Do(ctx context.Context) (*report.Result, error) {
 	res, err := r.c.Run(ctx)
 	if res == nil {
 		return nil, err
+	}
+	if r.replay != nil {
+		err = errors.Join(err, r.replay.err())
 	}
 	return r.result(res), err
 }
