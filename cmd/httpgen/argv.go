@@ -251,7 +251,6 @@ func (v *vocabulary) shortOptions(l *line, text string, args []string) ([]string
 // shortHints say what may be meant by short options of other programs.
 var shortHints = map[rune]string{
 	't': ": a timeout is --timeout, and threads are --workers",
-	'L': ": redirects are not followed",
 }
 
 // looksLong says whether what follows one dash is a long option, as programs

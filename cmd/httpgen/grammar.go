@@ -19,6 +19,7 @@ type grammar struct {
 // groups are the headings of the help.
 var groups = []kong.Group{
 	{Key: "load", Title: "Load: how many arrivals, and when"},
+	{Key: "session", Title: "Sessions"},
 	{Key: "connection", Title: "Connection"},
 	{Key: "tls", Title: "TLS"},
 	{Key: "request", Title: "Request"},

@@ -10,8 +10,6 @@ type httperfOption struct {
 	newer   bool   // 0.9.0 does not have it: a prefix that was unique there stays so
 }
 
-const noSessions = "sessions are not supported yet"
-
 // httperfOptions are all long options of httperf 0.9.1, by name.
 var httperfOptions = []httperfOption{
 	{name: "add-header", takes: aValue},
@@ -20,12 +18,12 @@ var httperfOptions = []httperfOption{
 	{name: "client", takes: aValue},
 	{name: "close-with-reset"},
 	{name: "debug", takes: aValue, ignored: true},
-	{name: "failure-status", takes: aValue, refused: noSessions},
+	{name: "failure-status", takes: aValue},
 	{name: "help"},
 	{name: "hog"},
 	{name: "http-version", takes: aValue},
 	{name: "max-connections", takes: aValue},
-	{name: "max-piped-calls", takes: aValue, refused: noSessions},
+	{name: "max-piped-calls", takes: aValue},
 	{name: "method", takes: aValue},
 	{name: "myaddr", takes: aValue, newer: true},
 	{name: "no-host-hdr"},
@@ -38,13 +36,13 @@ var httperfOptions = []httperfOption{
 	{name: "print-request", takes: maybeValue},
 	{name: "rate", takes: aValue},
 	{name: "recv-buffer", takes: aValue},
-	{name: "retry-on-failure", refused: noSessions},
+	{name: "retry-on-failure"},
 	{name: "runtime", takes: aValue, newer: true},
 	{name: "send-buffer", takes: aValue},
 	{name: "server", takes: aValue},
 	{name: "server-name", takes: aValue},
-	{name: "servers", takes: aValue, refused: "several servers are not supported yet", newer: true},
-	{name: "session-cookies", refused: noSessions},
+	{name: "servers", takes: aValue, newer: true},
+	{name: "session-cookies"},
 	{name: "ssl"},
 	{name: "ssl-ca-file", takes: aValue, newer: true},
 	{name: "ssl-ca-path", takes: aValue, newer: true},
@@ -62,9 +60,9 @@ var httperfOptions = []httperfOption{
 	{name: "verbose"},
 	{name: "version"},
 	{name: "wlog", takes: aValue},
-	{name: "wsess", takes: aValue, refused: noSessions},
-	{name: "wsesslog", takes: aValue, refused: noSessions},
-	{name: "wsesspage", takes: aValue, refused: noSessions},
+	{name: "wsess", takes: aValue},
+	{name: "wsesslog", takes: aValue},
+	{name: "wsesspage", takes: aValue},
 	{name: "wset", takes: aValue},
 }
 

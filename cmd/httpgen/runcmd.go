@@ -33,6 +33,9 @@ type runCmd struct {
 	Warmup      duration `group:"load" placeholder:"TIME" help:"Count arrivals of the first TIME apart; default 0."`
 	StartAt     instant  `group:"load" placeholder:"WHEN" help:"Start then: 2030-01-02T15:04:05Z, @UNIX-SECONDS or +10s; default now."`
 
+	sessionFlags `embed:""`
+	fileFlags    `embed:""`
+
 	Server         string   `group:"connection" placeholder:"HOST" help:"Name or address of the server; default localhost."`
 	Port           port     `group:"connection" placeholder:"N" help:"Its port; default 80."`
 	UnixSocket     string   `group:"connection" placeholder:"PATH" help:"Connect to this Unix socket instead; @NAME is an abstract one."`
@@ -94,7 +97,7 @@ type runCmd struct {
 	PrintRequest  part     `group:"output" help:"Print each request, or its header or body with =header or =body."`
 	DryRun        bool     `group:"output" help:"Print what would be done, and do nothing."`
 
-	MaxInflight   count   `group:"engine" aliases:"max-connections" placeholder:"N" help:"Arrivals open at once; more are shed and counted. Default what descriptors allow. Also --max-connections."`
+	MaxInflight   count   `group:"engine" placeholder:"N" help:"Arrivals open at once; more are shed and counted. Default what descriptors allow. Also --max-connections."`
 	Backlog       count   `group:"engine" placeholder:"N" help:"Arrivals that may wait for a connection of the pool; default 65536."`
 	Workers       count   `group:"engine" placeholder:"N" help:"Event loops, one thread each; default by rate and processors."`
 	Spin          spin    `group:"engine" placeholder:"TIME|auto|none" help:"Poll this long before an arrival instead of sleeping; default auto."`
@@ -105,7 +108,7 @@ type runCmd struct {
 
 // Help implements kong.HelpProvider.
 func (*runCmd) Help() string {
-	return `All options of httperf are known, and may be shortened as long as they are unique among httperf's; those for sessions are refused for now. The result goes to standard output, the plan, a line for each window and warnings to standard error. The first SIGINT or SIGTERM stops the run and prints what was measured, the second ends the program at once.
+	return `All options of httperf are known, and may be shortened as long as they are unique among httperf's. The result goes to standard output, the plan, a line for each window and warnings to standard error. The first SIGINT or SIGTERM stops the run and prints what was measured, the second ends the program at once.
 
 Exit codes: 0 done; 1 internal or I/O error; 2 usage; 3 the target never answered; 4 the verdict is invalid; 130 or 143 ended by SIGINT or SIGTERM.`
 }
@@ -127,8 +130,8 @@ func (c *runCmd) options(p *program, now time.Time, lookup lookupFunc) (run.Opti
 		MaxInflight: int(c.MaxInflight), Backlog: int(c.Backlog), Workers: int(c.Workers),
 		Spin: time.Duration(c.Spin), CatchUp: c.CatchUp.CatchUp, CloseMode: c.CloseMode, Hog: c.Hog,
 		SendBuffer: int(c.SendBuffer), ReceiveBuffer: int(c.RecvBuffer), MaxHeader: int(c.MaxHeaderBytes),
-		Expect: c.ExpectStatus.StatusSet,
-		URIs:   c.WLog.uris, URIsFrom: c.WLog.file, Once: c.WLog.once, WorkingSet: run.WorkingSet(c.WSet),
+		Expect:     c.ExpectStatus.StatusSet,
+		WorkingSet: run.WorkingSet(c.WSet),
 	}
 	var warnings []string
 	if !o.Start.IsZero() && o.Start.Before(now) {
@@ -137,12 +140,6 @@ func (c *runCmd) options(p *program, now time.Time, lookup lookupFunc) (run.Opti
 	if err := c.target(&o); err != nil {
 		return o, nil, err
 	}
-	switch {
-	case c.WLog.file != "" && c.WSet.N > 0:
-		return o, nil, errors.New("--wlog and --wset: want one of them")
-	case c.WLog.file != "" && o.URI != "" && o.URI != "/":
-		warnings = append(warnings, fmt.Sprintf("--wlog: %s is not asked for, the list has all URIs", o.URI))
-	}
 	more, err := c.request(&o)
 	if err != nil {
 		return o, nil, err
@@ -150,6 +147,13 @@ func (c *runCmd) options(p *program, now time.Time, lookup lookupFunc) (run.Opti
 	warnings = append(warnings, more...)
 	if err := c.amount(&o); err != nil {
 		return o, nil, err
+	}
+	for _, fill := range []func(*run.Options) ([]string, error){c.files, c.sessions} {
+		more, err := fill(&o)
+		if err != nil {
+			return o, nil, err
+		}
+		warnings = append(warnings, more...)
 	}
 	if c.CloseWithReset {
 		if o.CloseMode == "fin" {
@@ -313,7 +317,7 @@ func (c *runCmd) amount(o *run.Options) error {
 	}
 	if !o.Classic {
 		paced := o.Process != nil || c.Closed > 0
-		o.Forever = c.URL != "" && paced && c.NumCalls == 0 && c.BurstLength == 0
+		o.Forever = (c.URL != "" || c.Targets.file != "" || c.Servers.file != "") && paced && c.NumCalls == 0 && c.BurstLength == 0
 		if o.Process != nil {
 			// A trace, or a rate that falls to zero, ends by itself.
 			_, _, ends := pacer.PlannedEnd(o.Process, o.Seed)
