@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"httpgen/client"
 	"httpgen/internal/accesslog"
 	"httpgen/internal/run"
 	"httpgen/pacer"
@@ -47,6 +48,9 @@ func (c *runCmd) sessions(o *run.Options) (warnings []string, err error) {
 		}
 	}
 	o.Cookies, o.Follow = c.SessionCookies, c.Location
+	if c.SessionCookies && slices.ContainsFunc(o.Header, func(h client.Header) bool { return strings.EqualFold(h.Name, "Cookie") }) {
+		return nil, errors.New("--session-cookies and a Cookie header: want one of them")
+	}
 	switch len(given) {
 	case 0:
 		return c.noSessions(o)

@@ -87,11 +87,13 @@ type Config struct {
 
 // Workload says what the calls ask for.
 type Workload struct {
-	Kind    string  `json:"kind"`    // "calls" (one URI, that of the target), "list" or "working_set"
-	File    string  `json:"file"`    // where a list is from; empty without one
-	Entries int     `json:"entries"` // URIs of a list, or files of a working set; 0 without either
-	Once    bool    `json:"once"`    // the run ends with its list, which else begins again
-	Step    float64 `json:"step"`    // part of a file by which each call goes on through a working set
+	Kind     string  `json:"kind"`     // "calls" (one URI, that of the target), "pages" (it and what it embeds), "list", "working_set", "requests", "log" or "script"
+	File     string  `json:"file"`     // where a list, requests, a log or a script are from; empty without one
+	Entries  int     `json:"entries"`  // URIs of a list, files of a working set, requests, sessions of a script; 0 without any
+	Once     bool    `json:"once"`     // the run ends with its list or requests, which else begin again
+	Step     float64 `json:"step"`     // part of a file by which each call goes on through a working set
+	Sessions bool    `json:"sessions"` // arrivals are sessions
+	Servers  int     `json:"servers"`  // that arrivals go to
 }
 
 // Timeouts bound the phases of a call, in seconds. Null means no bound.

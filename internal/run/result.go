@@ -119,14 +119,7 @@ func (r *Run) config(c *client.Result) report.Config {
 			ReplySeconds: bound(r.stream.Timeouts.Reply), DeadlineSeconds: bound(o.Deadline), ThinkSeconds: bound(o.ThinkTimeout),
 		},
 	}
-	switch {
-	case o.WorkingSet.N > 0:
-		cfg.Workload = report.Workload{Kind: "working_set", Entries: o.WorkingSet.N, Step: o.WorkingSet.Step}
-	case len(o.URIs) > 0:
-		cfg.Workload = report.Workload{Kind: "list", File: o.URIsFrom, Entries: len(o.URIs), Once: o.Once}
-	default:
-		cfg.Workload.Kind = "calls"
-	}
+	cfg.Workload = r.workload()
 	if r.closeReset {
 		cfg.CloseModeUsed = "rst"
 	}
@@ -144,6 +137,27 @@ func (r *Run) config(c *client.Result) report.Config {
 		cfg.RatePerSecond = r.meanRate()
 	}
 	return cfg
+}
+
+// workload says what the calls ask for.
+func (r *Run) workload() report.Workload {
+	o := &r.o
+	w := report.Workload{Kind: "calls", File: o.From, Sessions: o.Session != nil, Servers: len(r.targets)}
+	switch {
+	case o.WorkingSet.N > 0:
+		w.Kind, w.Entries, w.Step = "working_set", o.WorkingSet.N, o.WorkingSet.Step
+	case len(o.URIs) > 0:
+		w.Kind, w.Entries, w.Once = "list", len(o.URIs), o.Once
+	case len(o.Requests) > 0:
+		w.Kind, w.Entries, w.Once = "requests", len(o.Requests), o.Once
+	case o.Log != nil:
+		w.Kind, w.Entries = "log", int(o.Log.Len())
+	case o.Session != nil && o.Session.Script != nil:
+		w.Kind, w.Entries = "script", len(o.Session.Script)
+	case o.Session != nil && o.Session.Pages:
+		w.Kind = "pages"
+	}
+	return w
 }
 
 // meanRate returns the mean rate of the plan, or the rate now where the plan
@@ -208,6 +222,19 @@ func (r *Run) echo() string {
 	if o.HTTP10 {
 		add("http-version=1.0")
 	}
+	session := o.Session
+	if session == nil {
+		session = &Session{}
+	}
+	if session.Failure != nil {
+		add("failure-status=%s", session.Failure)
+	}
+	if session.MaxConns > 0 {
+		add("max-connections=%d", session.MaxConns)
+	}
+	if session.MaxPiped > 0 {
+		add("max-piped-calls=%d", session.MaxPiped)
+	}
 	switch {
 	case o.Process == nil && o.RateText == "":
 	case o.Period:
@@ -218,8 +245,14 @@ func (r *Run) echo() string {
 	if o.SendBuffer > 0 {
 		add("send-buffer=%d", o.SendBuffer)
 	}
+	if session.Retry {
+		add("retry-on-failure")
+	}
 	if o.ReceiveBuffer > 0 {
 		add("recv-buffer=%d", o.ReceiveBuffer)
+	}
+	if o.Cookies {
+		add("session-cookies")
 	}
 	for _, lines := range report.AddedHeaders(o.Argv) {
 		add("add-header='%s'", lines)
@@ -227,10 +260,19 @@ func (r *Run) echo() string {
 	if o.Method != "GET" {
 		add("method=%s", o.Method)
 	}
-	if o.NumConns > 0 {
-		add("num-conns=%d", o.NumConns)
+	switch {
+	case session.Script != nil:
+		add("wsesslog=%d,%.3f,%s", o.NumConns, o.Pause.Seconds(), o.From)
+	case session.Pages:
+		add("wsesspage=%d,%d,%.3f", o.NumConns, o.NumCalls, o.Pause.Seconds())
+	case o.Session != nil:
+		add("wsess=%d,%d,%.3f", o.NumConns, o.NumCalls, o.Pause.Seconds())
+	default:
+		if o.NumConns > 0 {
+			add("num-conns=%d", o.NumConns)
+		}
+		add("num-calls=%d", o.NumCalls)
 	}
-	add("num-calls=%d", o.NumCalls)
 	if o.Burst > 1 {
 		add("burst-length=%d", o.Burst)
 	}
@@ -244,7 +286,9 @@ func (r *Run) echo() string {
 	if o.Closed > 0 && (o.KeepOpen || o.Closed > 1) {
 		add("closed=%d", o.Closed)
 	}
-	seconds("burst-pause", o.Pause)
+	if o.Session == nil {
+		seconds("burst-pause", o.Pause)
+	}
 	seconds("warmup", o.Warmup)
 	if n := o.WorkingSet.N; n > 0 {
 		add("wset=%d,%.3f", n, o.WorkingSet.Step)

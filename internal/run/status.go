@@ -35,3 +35,24 @@ func ParseStatusSet(s string) (*StatusSet, error) {
 
 // Has says whether the set holds a status code.
 func (s *StatusSet) Has(status int) bool { return status >= 0 && status < len(s) && s[status] }
+
+// String returns the set as ParseStatusSet reads it, such as "200-299,304".
+func (s *StatusSet) String() string {
+	var items []string
+	for a := 0; a < len(s); a++ {
+		if !s[a] {
+			continue
+		}
+		b := a
+		for b+1 < len(s) && s[b+1] {
+			b++
+		}
+		if a == b {
+			items = append(items, strconv.Itoa(a))
+		} else {
+			items = append(items, fmt.Sprintf("%d-%d", a, b))
+		}
+		a = b
+	}
+	return strings.Join(items, ",")
+}
