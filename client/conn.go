@@ -83,12 +83,14 @@ func (l *loop) alloc(st *stream) *conn {
 
 // observe shows what the parser of c finds to those who look at it.
 func (l *loop) observe(c *conn) {
-	if c.stream.observer == nil {
+	if o := c.stream.observer; o == nil {
 		c.kept = nil
-	} else if c.kept == nil {
-		c.kept = &kept{whole: c.stream.observer.Body()}
 	} else {
+		if c.kept == nil {
+			c.kept = new(kept)
+		}
 		c.kept.reset()
+		c.kept.whole = o.Body()
 	}
 	c.parser.Observer = func(part http1.Part, b []byte) {
 		if l.c.o.Tap != nil {
@@ -455,10 +457,14 @@ func (l *loop) again(c *conn, closing bool, now time.Duration) {
 func (l *loop) stray(c *conn, now time.Duration) {
 	j := c.job
 	if j.open == 0 {
-		if _, _, more := j.stream.Workload.Next(&j.session, &l.last); !more {
+		req, _, more := j.stream.Workload.Next(&j.session, &l.last)
+		if !more {
 			l.finish(j, false, now)
 			return
 		}
+		// A session that tries again goes on with this one.
+		j.open++
+		j.pending = append(j.pending, call{req: req, bytes: l.expand(req, &j.session), intended: now})
 	}
 	l.fail(c, sampler.Protocol, now)
 }
@@ -492,7 +498,7 @@ func (l *loop) replied(c *conn, now time.Duration) {
 	l.drop(&c.timer)
 	if st.observer != nil {
 		l.last.Header, l.last.Body = c.kept.header, c.kept.body
-		st.observer.Replied(&j.session, k.req, &l.last)
+		st.observer.Replied(&j.session, k.req.sent(k.bytes), &l.last)
 		c.kept.reset()
 	}
 	if st.Sessions != nil {

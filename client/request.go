@@ -29,6 +29,17 @@ type Request struct {
 // it.
 func (r *Request) Bytes() []byte { return r.bytes }
 
+// sent returns the request as it was sent in those bytes.
+func (r *Request) sent(b []byte) *Request {
+	if r.parts == nil {
+		return r
+	}
+	s := *r
+	s.parts, s.expand = nil, nil
+	s.bytes, s.end = slices.Clone(b), len(b)-(len(r.bytes)-r.end)
+	return &s
+}
+
 // URI returns the request target.
 func (r *Request) URI() string {
 	line, _, _ := bytes.Cut(r.bytes, []byte("\r\n"))
