@@ -268,13 +268,8 @@ func (v *vocabulary) looksLong(text string) bool {
 // emit appends an option to l.args. A value that it needs and that is not
 // attached is the next of args, whatever that looks like.
 func (v *vocabulary) emit(l *line, name, value string, attached bool, args []string) ([]string, error) {
-	o, h := v.long[name], httperfOption{}
-	if foreign, ok := v.foreign(name); ok {
-		h = foreign
-	}
-	if h.refused != "" {
-		return nil, fmt.Errorf("--%s: %s", name, h.refused)
-	}
+	o := v.long[name]
+	h, _ := v.foreign(name)
 	switch {
 	case o.takes == noValue && attached:
 		return nil, fmt.Errorf("--%s: it takes no value, and %q was given", name, value)

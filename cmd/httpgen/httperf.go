@@ -1,13 +1,11 @@
 package main
 
-// An httperfOption is a long option of httperf. Those without a reason to refuse
-// them are flags of the command run.
+// An httperfOption is a long option of httperf; all are flags of the command run.
 type httperfOption struct {
 	name    string
 	takes   takes
-	refused string // why it is not accepted; empty: it is
-	ignored bool   // it is accepted and has no effect
-	newer   bool   // 0.9.0 does not have it: a prefix that was unique there stays so
+	ignored bool // it is accepted and has no effect
+	newer   bool // 0.9.0 does not have it: a prefix that was unique there stays so
 }
 
 // httperfOptions are all long options of httperf 0.9.1, by name.

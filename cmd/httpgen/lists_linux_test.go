@@ -94,23 +94,32 @@ func TestLists(t *testing.T) {
 // The result says what was asked for.
 func TestListsConfig(t *testing.T) {
 	t.Parallel()
-	list := filepath.Join(t.TempDir(), "list")
-	if err := os.WriteFile(list, []byte("/a\n/b\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	for _, tt := range []struct {
-		args string
+		args string // of files in the folder, with @ in front
 		want report.Workload
 	}{
-		{"", report.Workload{Kind: "calls"}},
-		{"--wlog y," + list, report.Workload{Kind: "list", File: list, Entries: 2}},
-		{"--wlog n," + list, report.Workload{Kind: "list", File: list, Entries: 2, Once: true}},
-		{"--wset 10,0.25", report.Workload{Kind: "working_set", Entries: 10, Step: 0.25}},
+		{"", report.Workload{Kind: "calls", Servers: 1}},
+		{"--wlog y,@list", report.Workload{Kind: "list", File: "list", Entries: 2, Servers: 1}},
+		{"--wlog n,@list", report.Workload{Kind: "list", File: "list", Entries: 2, Once: true, Servers: 1}},
+		{"--wset 10,0.25", report.Workload{Kind: "working_set", Entries: 10, Step: 0.25, Servers: 1}},
+		{"--wsess 2,2,0", report.Workload{Kind: "calls", Sessions: true, Servers: 1}},
+		{"--wsess 2,2,0 --wset 10,1", report.Workload{Kind: "working_set", Entries: 10, Step: 1, Sessions: true, Servers: 1}},
+		{"--wsess 2,2,0 --wlog n,@list", report.Workload{Kind: "list", File: "list", Entries: 2, Once: true, Sessions: true, Servers: 1}},
+		{"--wsesspage 2,2,0", report.Workload{Kind: "pages", Sessions: true, Servers: 1}},
+		{"--wsesslog 2,0,testdata/three.session", report.Workload{Kind: "script", File: "testdata/three.session", Entries: 3, Sessions: true, Servers: 1}},
+		{"--targets @targets", report.Workload{Kind: "requests", File: "targets", Entries: 1, Servers: 1}},
+		{"--har @archive", report.Workload{Kind: "requests", File: "archive", Entries: 1, Once: true, Servers: 1}},
+		{"--access-log testdata/three.log --speed 100", report.Workload{Kind: "log", File: "testdata/three.log", Entries: 3, Servers: 1}},
 	} {
-		t.Run(tt.want.Kind, func(t *testing.T) {
+		t.Run(tt.args, func(t *testing.T) {
 			t.Parallel()
 			port, _ := recorder(t)
-			if have := measure(t, append(strings.Fields(tt.args), "--server", "127.0.0.1", "--port", fmt.Sprint(port))...).Config.Workload; have != tt.want {
+			archive := fmt.Sprintf(`{"log":{"entries":[{"startedDateTime":"2030-01-02T03:04:05Z","request":{"method":"GET","url":"http://127.0.0.1:%d/a","headers":[]}}]}}`, port)
+			dir := inFolder(t, map[string]string{"list": "/a\n/b\n", "targets": "GET /a\n", "archive": archive})
+			args := append(strings.Fields(strings.ReplaceAll(tt.args, "@", dir+"/")), "--server", "127.0.0.1", "--port", fmt.Sprint(port))
+			have := measure(t, args...).Config.Workload
+			have.File = strings.TrimPrefix(have.File, dir+"/")
+			if have != tt.want {
 				t.Errorf("have %+v, want %+v", have, tt.want)
 			}
 		})

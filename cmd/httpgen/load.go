@@ -206,7 +206,7 @@ func sendingEnd(o *run.Options) time.Duration {
 	}
 	if o.Once {
 		calls := max(1, o.NumCalls)
-		process = pacer.First(process, uint64((len(o.URIs)+calls-1)/calls))
+		process = pacer.First(process, uint64((len(o.URIs)+len(o.Requests)+calls-1)/calls))
 	}
 	if o.Duration > 0 {
 		process = pacer.For(process, o.Duration)

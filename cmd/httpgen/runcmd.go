@@ -21,12 +21,12 @@ type runCmd struct {
 
 	Rate        rate     `group:"load" short:"r" aliases:"R" lastwins:"pace" placeholder:"RATE" help:"Arrivals per second: 2000, 2000/s, 6000/1m, 0.5; poisson:500; uniform:5ms,15ms; a ramp 100..5000@60s; steps 100:10s,200:10s; trace:FILE (a line an arrival, seconds from the start). An arrival is a new connection with --num-calls calls, or one call with --connections. 0, or no rate at all, starts each arrival when the one before has ended. Also -R."`
 	Period      period   `group:"load" lastwins:"pace" placeholder:"PERIOD" help:"Seconds from one arrival to the next, instead of --rate: T or dT (fixed), eT (exponential), uMIN,MAX (uniform), vT1,D1,T2,D2,... (T1 for D1 seconds, then T2, in a cycle)."`
-	NumConns    total    `group:"load" short:"n" placeholder:"N" help:"Arrivals in all; k and M are thousands and millions. The default is 1, but no limit with --duration, or with a URL and a rate alone, which runs until a signal."`
+	NumConns    total    `group:"load" short:"n" placeholder:"N" help:"Arrivals in all; k and M are thousands and millions. The default is 1, but no limit with --duration, all of a log or archive at its own times, and until a signal with a rate and nothing else but a URL or a file of servers or requests."`
 	Duration    span     `group:"load" short:"z" aliases:"runtime" placeholder:"TIME" help:"No arrival is due after this. With --num-conns whichever comes first ends the run. Also --runtime. Times are 5s, 250ms, 1m30s, 2d or a number of seconds."`
 	NumCalls    count    `group:"load" placeholder:"N" help:"Calls on each connection, one after another; default 1."`
 	BurstLength count    `group:"load" placeholder:"N" help:"Calls sent at once without waiting for replies; default 1."`
 	BurstPause  duration `group:"load" placeholder:"TIME" help:"Wait between the end of a burst and the next one; default 0."`
-	Connections count    `group:"load" short:"c" placeholder:"N" help:"Keep a pool of N connections open; an arrival is then one call on one of them. Needs a rate."`
+	Connections count    `group:"load" short:"c" placeholder:"N" help:"Keep a pool of N connections open; an arrival is then one call on one of them. Needs a rate, --har or --access-log."`
 	Closed      count    `group:"load" placeholder:"N" help:"Closed model instead of a rate, for comparison: N callers, each waits for its reply before its next call."`
 	Client      fleet    `group:"load" placeholder:"I/N" help:"This is client I of N that run together (0/N to N-1/N); default 0/1."`
 	Seed        seed     `group:"load" placeholder:"N" help:"Seed of random arrivals; the same seed gives the same ones; default 0."`
@@ -303,7 +303,7 @@ func (c *runCmd) amount(o *run.Options) error {
 		return fmt.Errorf("--closed %d with a rate of %s: in a closed model replies set the pace, want one of them", c.Closed, o.RateText)
 	case c.Closed > 0 && c.Connections > 0:
 		return fmt.Errorf("--closed %d and --connections %d: want one of them (a closed model keeps its connections open by itself)", c.Closed, c.Connections)
-	case c.Connections > 0 && o.Process == nil:
+	case c.Connections > 0 && o.Process == nil && !c.recorded():
 		return fmt.Errorf("--connections %d: a pool wants a rate (-r); for %d callers that wait for their replies use --closed %d", c.Connections, c.Connections, c.Connections)
 	case c.Connections > 0 && c.NumCalls > 1:
 		return fmt.Errorf("--num-calls %d with --connections: on a pool an arrival is one call", c.NumCalls)
@@ -317,7 +317,8 @@ func (c *runCmd) amount(o *run.Options) error {
 	}
 	if !o.Classic {
 		paced := o.Process != nil || c.Closed > 0
-		o.Forever = (c.URL != "" || c.Targets.file != "" || c.Servers.file != "") && paced && c.NumCalls == 0 && c.BurstLength == 0
+		named := c.URL != "" || c.Servers.file != "" || c.Targets.file != "" || c.recorded()
+		o.Forever = named && paced && c.NumCalls == 0 && c.BurstLength == 0
 		if o.Process != nil {
 			// A trace, or a rate that falls to zero, ends by itself.
 			_, _, ends := pacer.PlannedEnd(o.Process, o.Seed)

@@ -14,6 +14,7 @@ import (
 
 	"httpgen/client"
 	"httpgen/internal/run"
+	"httpgen/internal/script"
 	"httpgen/internal/target"
 	"httpgen/pacer"
 )
@@ -81,12 +82,27 @@ func TestRunOptions(t *testing.T) {
 		return *o.TLS
 	}
 	constant := func(n uint64) pacer.Process { return pacer.Constant{N: n, Per: time.Second} }
+	session := func(o *run.Options) any {
+		if o.Session == nil {
+			return "none"
+		}
+		return *o.Session
+	}
+	// One of the requests of a file: "METHOD HOST URI BODY".
+	request := func(q *script.Request) string {
+		return strings.Join([]string{q.Method, q.Host, q.URI, string(q.Body)}, " ")
+	}
 	addrs := func(list ...string) []netip.Addr {
 		var all []netip.Addr
 		for _, a := range list {
 			all = append(all, netip.MustParseAddr(a))
 		}
 		return all
+	}
+	// When the process ends, after how many arrivals, and what the report says of it.
+	ends := func(o *run.Options) any {
+		end, n, _ := pacer.PlannedEnd(o.Process, o.Seed)
+		return []any{end, n, o.RateText}
 	}
 	used := map[string]bool{}
 	for _, tt := range []struct {
@@ -200,6 +216,45 @@ func TestRunOptions(t *testing.T) {
 		{[]string{"--ssl-protocol", "auto"}, secured, run.TLS{}},
 		{[]string{"--ssl-ciphers", "a:b"}, secured, run.TLS{Ciphers: "a:b"}},
 		{[]string{"--ssl-no-reuse"}, secured, run.TLS{NoReuse: true}},
+		{nil, session, "none"},
+		{[]string{"--wsess", "10,5,.5", "--burst-length", "2"}, func(o *run.Options) any { return []any{o.NumConns, o.NumCalls, o.Burst, o.Pause} }, []any{uint64(10), 5, 2, 500 * time.Millisecond}},
+		{[]string{"--wsess", "10,5,0"}, session, run.Session{}},
+		{[]string{"--wsesspage", "2k,3,1.5"}, func(o *run.Options) any { return []any{o.NumConns, o.NumCalls, o.Pause, session(o)} }, []any{uint64(2000), 3, 1500 * time.Millisecond, run.Session{Pages: true}}},
+		{[]string{"--wsesslog", "10,2,testdata/three.session"}, func(o *run.Options) any {
+			return []any{o.NumConns, o.NumCalls, o.Pause, o.From, len(o.Session.Script), request(&o.Session.Script[0].Bursts[1].Requests[0])}
+		}, []any{uint64(10), 1, 2 * time.Second, "testdata/three.session", 3, "POST  /form name=value&text=two\nlines"}},
+		// What is said of connections and calls elsewhere gives way.
+		{[]string{"http://h.test/", "--wsess", "10,5,0", "--rate", "5"}, func(o *run.Options) any { return []any{o.NumConns, o.Forever} }, []any{uint64(10), false}},
+		{[]string{"--wsess", "10,5,0", "--closed", "3"}, func(o *run.Options) any { return []any{o.Closed, o.KeepOpen} }, []any{3, false}},
+		{[]string{"--wsess", "10,5,0", "--max-connections", "8", "--max-piped-calls", "64"}, session, run.Session{MaxConns: 8, MaxPiped: 64}},
+		{[]string{"--wsess", "10,5,0", "--max-connections", "8"}, func(o *run.Options) any { return o.MaxInflight }, 0},
+		{[]string{"--max-connections", "8", "--max-inflight", "8"}, func(o *run.Options) any { return o.MaxInflight }, 8},
+		{[]string{"--wsess", "10,5,0", "--failure-status", "404,5xx"}, func(o *run.Options) any {
+			f := o.Session.Failure
+			return []bool{f.Has(404), f.Has(503), f.Has(200)}
+		}, []bool{true, true, false}},
+		{[]string{"--wsess", "10,5,0", "--retry-on-failure"}, session, run.Session{Retry: true}},
+		{[]string{"--session-cookies"}, func(o *run.Options) any { return []bool{o.Cookies, o.Follow} }, []bool{true, false}},
+		{[]string{"--location"}, func(o *run.Options) any { return []bool{o.Cookies, o.Follow} }, []bool{false, true}},
+		{[]string{"-L"}, func(o *run.Options) any { return o.Follow }, true},
+		{[]string{"--servers", "testdata/two.servers"}, func(o *run.Options) any { return o.Servers }, []script.Server{{Host: "127.0.0.1", Port: 81, Weight: 1}, {Host: "127.0.0.2", Weight: 3}}},
+		{[]string{"--targets", "testdata/two.targets"}, func(o *run.Options) any {
+			return []any{o.From, o.Once, o.Forever, len(o.Requests), request(&o.Requests[0]), request(&o.Requests[1]), o.Requests[1].Header}
+		}, []any{"testdata/two.targets", false, false, 2, "GET 127.0.0.1:81 /a ", "POST  /b the body", []script.Field{{Name: "Content-Type", Value: "text/plain"}}}},
+		{[]string{"--har", "testdata/two.har"}, func(o *run.Options) any {
+			return []any{o.From, o.Once, o.Forever, o.RateText, pacer.Kind(o.Process), len(o.Requests), request(&o.Requests[0]), request(&o.Requests[1])}
+		}, []any{"testdata/two.har", true, true, "har:testdata/two.har", "trace", 2, "POST 127.0.0.1 /first a body", "GET 127.0.0.1 /second "}},
+		{[]string{"--har", "testdata/two.har", "--rate", "5"}, func(o *run.Options) any { return []any{o.Once, o.RateText} }, []any{false, "5"}},
+		{[]string{"--access-log", "testdata/three.log"}, func(o *run.Options) any {
+			return []any{o.From, o.NumConns, o.Forever, o.RateText, pacer.Kind(o.Process), o.Log.Len()}
+		}, []any{"testdata/three.log", uint64(0), true, "access-log:testdata/three.log", "trace", uint64(3)}},
+		{[]string{"--access-log", "testdata/three.log", "--rate", "5"}, func(o *run.Options) any { return []any{o.Process, o.RateText} }, []any{constant(5), "5"}},
+		{[]string{"--access-log", "testdata/three.log", "--connections", "2"}, func(o *run.Options) any { return []any{o.Pool, pacer.Kind(o.Process)} }, []any{2, "trace"}},
+		{[]string{"--access-log", "testdata/three.log", "--closed", "2"}, func(o *run.Options) any { return []any{o.Closed, o.Process} }, []any{2, pacer.Process(nil)}},
+		{[]string{"--access-log", "testdata/three.log", "--speed", "4"}, ends, []any{750 * time.Millisecond, uint64(3), "access-log:testdata/three.log@4x"}},
+		{[]string{"--har", "testdata/two.har", "--speed", "0.5x"}, ends, []any{time.Second, uint64(2), "har:testdata/two.har@0.5x"}},
+		{nil, func(o *run.Options) any { return o.Expand }, true},
+		{[]string{"--no-expand"}, func(o *run.Options) any { return o.Expand }, false},
 	} {
 		for _, arg := range tt.args {
 			name, _, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
@@ -228,8 +283,8 @@ func TestArgv(t *testing.T) {
 	if want := []string{"httpgen", "-H", "Authorization: secret", "--rate", "5"}; !slices.Equal(o.Argv, want) || o.Classic {
 		t.Errorf("argv %q, classic %v; want %q, false", o.Argv, o.Classic, want)
 	}
-	if o, _ = parseRun(t, "httperf", "--rate", "5"); !o.Classic {
-		t.Error("httperf is not classic")
+	if o, _ = parseRun(t, "httperf", "--rate", "5"); !o.Classic || o.Expand {
+		t.Errorf("httperf: classic %v, placeholders expanded %v; want true, false", o.Classic, o.Expand)
 	}
 }
 
@@ -262,6 +317,20 @@ func TestAmount(t *testing.T) {
 		{"httpgen --server h --rate 5 --runtime 3", arrivals{duration: 3 * time.Second}},
 		{"httpgen --server h --rate 100:1s,0:1s", arrivals{forever: true}},
 		{"httpgen --server h --rate trace:" + trace, arrivals{forever: true}},
+		{"httpgen --targets testdata/two.targets", arrivals{conns: 1}},
+		{"httpgen --targets testdata/two.targets -r 5", arrivals{forever: true}},
+		{"httpgen --servers testdata/two.servers -r 5", arrivals{forever: true}},
+		{"httpgen --servers testdata/two.servers -r 5 -n 3", arrivals{conns: 3}},
+		{"httpgen --har testdata/two.har -r 5", arrivals{forever: true}},
+		{"httpgen --har testdata/two.har -n 1", arrivals{conns: 1}},
+		{"httpgen --server h --access-log testdata/three.log", arrivals{forever: true}},
+		{"httpgen --server h --access-log testdata/three.log -n 2", arrivals{conns: 2}},
+		{"httpgen --server h --access-log testdata/three.log -z 2s", arrivals{duration: 2 * time.Second}},
+		{"httpgen --server h --access-log testdata/three.log -r 5", arrivals{forever: true}},
+		{"httpgen --server h --access-log testdata/three.log -r 5 -n 20", arrivals{conns: 20}},
+		{"httperf --server h --access-log testdata/three.log", arrivals{forever: true}},
+		{"httpgen http://h/ --wsess 7,2,1 -r 5", arrivals{conns: 7}},
+		{"httpgen http://h/ --wsess 7,2,1 -r 5 -z 1s", arrivals{conns: 7, duration: time.Second}},
 		{"httperf --server h --rate 5 --runtime 3", arrivals{conns: 1, duration: 3 * time.Second}},
 		{"httperf http://h/ --rate 5", arrivals{conns: 1}},
 	} {
@@ -291,6 +360,17 @@ func TestWarnings(t *testing.T) {
 		{[]string{"http://h.test/x", "--wlog", "y,testdata/bad.list"}, "--wlog: /x is not asked for"},
 		{[]string{"--uri", "/x", "--wlog", "y,testdata/bad.list"}, "--wlog: /x is not asked for"},
 		{[]string{"--uri", "/x", "--wset", "5,1"}, ""},
+		{[]string{"--wsess", "10,2,1", "--num-conns", "10"}, ""},
+		{[]string{"--wsess", "10,2,1", "--num-conns", "5"}, "--num-conns 5 has no effect, --wsess says 10"},
+		{[]string{"--wsess", "10,2,1", "--num-calls", "5"}, "--num-calls 5 has no effect with --wsess"},
+		{[]string{"--wsesslog", "10,2,testdata/three.session", "--burst-length", "5"}, "--burst-length 5 has no effect, the bursts are those of testdata/three.session"},
+		{[]string{"--wsesslog", "10,2,testdata/three.session", "--uri", "/x"}, "--wsesslog: /x is not asked for"},
+		{[]string{"--max-piped-calls", "4"}, "--max-piped-calls has no effect without sessions"},
+		{[]string{"--failure-status", "404"}, "--failure-status has no effect without sessions, as in httperf: --expect-status"},
+		{[]string{"--retry-on-failure"}, "--retry-on-failure has no effect without sessions"},
+		{[]string{"--targets", "testdata/two.targets"}, ""},
+		{[]string{"--targets", "testdata/two.targets", "--uri", "/x"}, "--targets: /x is not asked for"},
+		{[]string{"--har", "testdata/two.har"}, "--har testdata/two.har: entries with the scheme data are left out: 1"},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
 			t.Parallel()

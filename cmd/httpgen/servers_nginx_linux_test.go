@@ -58,6 +58,7 @@ type logged struct {
 type entry struct {
 	Agent, Method, URI, Protocol, Status, Host string
 	TLS, Cipher, Name, Reused                  string // only where TLS is spoken
+	Cookie, ID                                 string // only where sessions are looked at
 	Connection, Length, Sent                   uint64
 }
 

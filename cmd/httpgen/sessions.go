@@ -157,11 +157,14 @@ func (c *runCmd) files(o *run.Options) (warnings []string, err error) {
 	case c.AccessLog != "":
 		o.From = c.AccessLog
 		if o.Log, err = accesslog.Open(c.AccessLog, accesslog.Options{}); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--access-log: %w", errors.Unwrap(err))
 		}
 		if !paced {
 			replayed = true
 			o.Process = o.Log.Process(c.rate())
+			if err := o.Process.Schedule(0, 1, 0).Err(); err != nil {
+				return nil, fmt.Errorf("--access-log: %w", errors.Unwrap(err))
+			}
 		}
 	}
 	if len(given) > 0 && o.URI != "" && o.URI != "/" && c.WSet.N == 0 {
@@ -170,14 +173,26 @@ func (c *runCmd) files(o *run.Options) (warnings []string, err error) {
 	if len(o.Body) > 0 && (o.Requests != nil || o.Log != nil || c.WSessLog.file != "") {
 		return nil, fmt.Errorf("a body with %s: each of its requests has its own or none", given[0])
 	}
-	if replayed {
-		o.RateText = strings.TrimPrefix(given[0], "--") + ":" + o.From
-		o.Forever = o.NumConns == 0 && o.Duration == 0
-	} else if c.Speed > 0 {
+	switch {
+	case !replayed && c.Speed > 0:
 		return nil, errors.New("--speed: want --har or --access-log, without a rate")
+	case !replayed:
+	case c.NumCalls > 1 || c.BurstLength > 1 || c.WSess.n > 0 || c.WSessPage.n > 0:
+		return nil, fmt.Errorf("%s at its own times and arrivals of several calls: each request has a time of its own, want a rate (-r) or one call", given[0])
+	default:
+		o.RateText = strings.TrimPrefix(given[0], "--") + ":" + o.From
+		if c.Speed > 0 {
+			o.RateText += fmt.Sprintf("@%gx", float64(c.Speed))
+		}
+		// All of it, unless something else is asked for.
+		o.NumConns = uint64(c.NumConns)
+		o.Forever = o.NumConns == 0 && o.Duration == 0
 	}
 	return warnings, nil
 }
+
+// recorded says whether the requests were recorded, with the times they were made.
+func (c *runCmd) recorded() bool { return c.HAR.file != "" || c.AccessLog != "" }
 
 // rate returns how many times as fast as recorded a replay goes.
 func (c *runCmd) rate() float64 {

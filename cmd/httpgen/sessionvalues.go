@@ -116,10 +116,13 @@ type speed float64
 
 func (s *speed) UnmarshalText(b []byte) error {
 	n, err := number(strings.TrimSuffix(string(b), "x"))
-	if err != nil || n.Sign() <= 0 {
-		return fmt.Errorf("%q: want a number above 0, such as 2 or 0.5", b)
+	v := 0.
+	if err == nil {
+		v, _ = n.Float64()
 	}
-	v, _ := n.Float64()
+	if v < 0.001 || v > 1e9 {
+		return fmt.Errorf("%q: want a number from 0.001 to 1000000000, such as 2 or 0.5", b)
+	}
 	*s = speed(v)
 	return nil
 }

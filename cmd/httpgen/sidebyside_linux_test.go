@@ -109,7 +109,7 @@ type difference struct {
 type pair struct {
 	theirs, ours side
 	port         string
-	conns        float64 // --num-conns
+	conns        float64 // --num-conns, or the sessions of which each has one
 }
 
 // A side is what one program reported and sent.
@@ -138,6 +138,18 @@ var differences = map[string]difference{
 		}
 		return nil
 	}},
+	"short windows of sessions": {field: "Session rate [sess/s]: min", always: true, holds: func(p *pair) error {
+		const head = "Session rate [sess/s]: "
+		for _, name := range []string{"min", "max", "stddev"} {
+			if v := p.theirs.fields[head+name]; v != 0 {
+				return fmt.Errorf("httperf has %s %v in a run under 5 s", name, v)
+			}
+		}
+		if f := p.ours.fields; f[head+"min"] > f[head+"max"] {
+			return fmt.Errorf("min and max are not in order: %v", f)
+		}
+		return nil
+	}},
 	"what a request has": {field: requestSize, always: true, holds: func(p *pair) error {
 		for _, s := range []side{p.theirs, p.ours} {
 			all := strings.Join(s.sent, "")
@@ -150,6 +162,7 @@ var differences = map[string]difference{
 		return nil
 	}},
 	"port in Host":        {row: "--port", always: true},
+	"name of the length":  {row: "--wsesslog", always: true},
 	"empty line for Host": {row: "--no-host-hdr"},
 	"empty body":          {row: "--method"},
 
@@ -162,6 +175,8 @@ var differences = map[string]difference{
 		f := p.ours.fields
 		return exactly(p, replySize, math.Floor(f[headerSize])+math.Floor(f[contentSize])+math.Floor(f[footerSize]), f[headerSize]+f[contentSize]+f[footerSize])
 	}},
+
+	"the session before": {field: concurrent, holds: func(p *pair) error { return exactly(p, concurrent, 2, 1) }},
 
 	"calls after the end":      {field: requests, holds: eachConn(requests, 2, 1)},
 	"orderly close, connreset": {field: connReset, holds: eachConn(connReset, 1, 0)},
@@ -302,8 +317,34 @@ func sideRuns() []sideRun {
 		{name: "fixed period", options: "--num-conns=10 --period=d0.01", server: always(fine), takes: 0.09, differ: []string{"period echo"}},
 		{name: "exponential period", options: "--num-conns=10 --period=e0.005", server: always(fine)},
 		{name: "uniform period", options: "--num-conns=10 --period=u0.005,0.015", server: always(fine), takes: 0.045},
+		{name: "one session", options: "--wsess=1,3,0.02", server: always(fine), takes: 0.04},
+		{name: "sessions", options: "--wsess=3,4,0.03 --burst-length=2", server: always(fine), takes: 0.09, differ: before},
+		{name: "sessions of one burst", options: "--wsess=3,5,0.05 --burst-length=5", server: always(fine), differ: before},
+		{name: "sessions of uneven bursts", options: "--wsess=3,7,0.02 --burst-length=3", server: always(fine), takes: 0.12, differ: before},
+		{name: "sessions at a rate", options: "--rate=50 --wsess=5,6,0.05 --burst-length=3", server: always(fine), takes: 0.13},
+		{name: "sessions at random", options: "--period=e0.01 --wsess=5,6,0.01 --burst-length=2", server: always(fine), takes: 0.02},
+		{name: "slow sessions", options: "--wsess=2,3,0.01", server: &scripted{reply: answer(fine), delay: 20 * time.Millisecond}, takes: 0.16, replied: 20, differ: before},
+		{name: "sessions of one call at a time", options: "--max-connections=1 --max-piped-calls=1 --wsess=2,4,0.01 --burst-length=2", server: always(fine), takes: 0.02, differ: before},
+		{name: "sessions with cookies", options: "--session-cookies --wsess=3,4,0.01 --burst-length=2", takes: 0.03, differ: before, server: &scripted{reply: func(n int) string {
+			return fmt.Sprintf("HTTP/1.1 200 OK\r\nSet-Cookie: A=b%d; Path=/\r\nContent-Length: 5\r\n\r\nhello", n)
+		}}},
+		{name: "sessions of all methods", options: "--method=DELETE --wsess=2,2,0", server: always(fine), differ: before},
+		{name: "sessions with HTTP/1.0", options: "--http-version=1.0 --wsess=1,1,0", server: always("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nhello")},
+		{name: "sessions with a failure status", options: "--failure-status=404 --wsess=2,2,0.01", server: always(fine), differ: before},
+		{name: "sessions through a working set", options: "--uri=/a --wset=30,0.5 --wsess=1,7,0.01 --burst-length=3", server: always(fine)},
+		{name: "sessions refused", options: "--rate=50 --wsess=3,3,0.01", takes: 0.04},
+		{name: "sessions without a reply", options: "--timeout=0.3 --rate=50 --wsess=2,3,0.01", server: always(""), takes: 0.32},
+		{name: "sessions that are silent later", options: "--timeout=0.3 --rate=50 --wsess=2,3,0.01", takes: 0.33, server: &scripted{reply: func(n int) string {
+			return []string{fine, ""}[min(n, 1)]
+		}}},
+		{name: "session file", options: "--wsesslog=7,0.02,testdata/three.session", server: always("HTTP/1.1 204 No Content\r\n\r\n"), takes: 0.35, differ: before},
+		{name: "session file at a rate", options: "--rate=50 --wsesslog=7,0.02,testdata/three.session", server: always("HTTP/1.1 204 No Content\r\n\r\n"), takes: 0.2},
+		{name: "part of a session file", options: "--wsesslog=1,0.02,testdata/three.session", server: always("HTTP/1.1 204 No Content\r\n\r\n"), takes: 0.1},
 	}
 }
+
+// before is what sessions one after another show.
+var before = []string{"the session before"}
 
 // The same runs through httperf 0.9.0 and through this program under its name
 // give the same reports but for what the guide explains.
@@ -325,7 +366,19 @@ func TestSideBySide(t *testing.T) {
 		}
 	}
 	used := map[string]bool{}
-	for _, r := range sideRuns() {
+	runs := sideRuns()
+	for name, row := range guide.grammar {
+		if row.verdict != "same" {
+			continue
+		}
+		file, n := row.sessionFile(t)
+		r := sideRun{name: "session file/" + name, options: fmt.Sprintf("--wsesslog=%d,0,%s", n, file), server: &scripted{reply: answer(fine)}}
+		if n > 1 {
+			r.differ = before
+		}
+		runs = append(runs, r)
+	}
+	for _, r := range runs {
 		for _, name := range r.differ {
 			used[name] = true
 		}
@@ -344,7 +397,12 @@ func TestSideBySide(t *testing.T) {
 // compare carries the run out with both and compares what they report and send.
 func (r *sideRun) compare(t *testing.T, path string) {
 	p := &pair{conns: 1}
-	if text, ok := optionValue(r.options, "--num-conns"); ok {
+	for _, name := range []string{"--num-conns", "--wsess", "--wsesslog"} {
+		text, ok := optionValue(r.options, name)
+		if !ok {
+			continue
+		}
+		text, _, _ = strings.Cut(text, ",")
 		n, err := strconv.Atoi(text)
 		if err != nil {
 			t.Fatal(err)
@@ -384,6 +442,9 @@ func (r *sideRun) compare(t *testing.T, path string) {
 		}
 	}
 }
+
+// sessions says whether the run is one of sessions.
+func (r *sideRun) sessions() bool { return strings.Contains(r.options, "--wsess") }
 
 // optionValue returns the value of an option.
 func optionValue(options, name string) (string, bool) {
@@ -426,7 +487,11 @@ func (r *sideRun) report(t *testing.T, c *exec.Cmd, theirs bool) *classicReport 
 	if ctx.Err() != nil {
 		t.Fatalf("%q did not end: %s", c.Args, stderr.String())
 	}
-	report, err := readClassic(stdout.String(), classicLines...)
+	formats := classicLines
+	if r.sessions() {
+		formats = slices.Concat(formats, sessionLines)
+	}
+	report, err := readClassic(stdout.String(), formats...)
 	if err != nil {
 		t.Fatalf("%q: %v\n%s%s", c.Args, err, stdout.String(), stderr.String())
 	}
@@ -447,9 +512,14 @@ var (
 		"Connection time [ms]: min", "Connection time [ms]: avg", "Connection time [ms]: max", "Connection time [ms]: median",
 		"Connection time [ms]: stddev", "Connection time [ms]: connect", "Reply time [ms]: response", "Reply time [ms]: transfer",
 	}
+	// Times in seconds, too.
+	seconds = []string{"Session lifetime [s]: lifetime", "Session failtime [s]: failtime"}
+	// These come from samples: see "short windows of sessions".
+	sampled = []string{"Session rate [sess/s]: min", "Session rate [sess/s]: max", "Session rate [sess/s]: stddev"}
 	// Rates and shares follow from counts and times: see arithmetic.
 	derived = []string{
 		"Total: duration", "Connection rate: conn/s", "Connection rate: ms/conn", "Request rate: req/s", "Request rate: ms/req",
+		"Session rate [sess/s]: avg",
 		"CPU time [s]: user", "CPU time [s]: system", "CPU time [s]: user%", "CPU time [s]: system%", "CPU time [s]: total%", "Net I/O: KB/s", "Net I/O: bps",
 	}
 )
@@ -463,7 +533,15 @@ func (r *sideRun) fields(t *testing.T, p *pair, shown map[string]bool) {
 	for name, want := range p.theirs.fields {
 		have := p.ours.fields[name]
 		switch {
-		case slices.Contains(derived, name), strings.HasPrefix(name, "Reply rate "):
+		case slices.Contains(derived, name), strings.HasPrefix(name, "Reply rate "), slices.Contains(sampled, name):
+		case name == histogram:
+			if p.ours.lengths != p.theirs.lengths {
+				t.Errorf("%s %s, httperf has %s", name, p.ours.lengths, p.theirs.lengths)
+			}
+		case slices.Contains(seconds, name):
+			if math.Abs(have-want) > slack {
+				t.Errorf("%s %v, httperf has %v", name, have, want)
+			}
 		case slices.Contains(millis, name):
 			if math.Abs(have-want) > 1e3*slack {
 				t.Errorf("%s %v, httperf has %v", name, have, want)
@@ -478,7 +556,7 @@ func (r *sideRun) fields(t *testing.T, p *pair, shown map[string]bool) {
 	}
 	// These hold whether or not they show.
 	for name, d := range differences {
-		if d.always && d.holds != nil {
+		if d.always && d.holds != nil && (r.sessions() || !strings.HasPrefix(d.field, "Session")) {
 			if err := d.holds(p); err != nil {
 				t.Errorf("difference %q: %v", name, err)
 			}
@@ -536,6 +614,18 @@ func (s *side) arithmetic(t *testing.T) {
 			check(rate.each, 1e3*least/n, 1e3*most/n, 0.051)
 		}
 	}
+	if n, ok := f["Session rate [sess/s]: ok"]; ok {
+		check("Session rate [sess/s]: avg", n/most, n/least, 0.0051)
+		var sum float64
+		for k, text := range strings.Fields(s.lengths) {
+			sessions, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += float64(k) * sessions
+		}
+		check("Total: replies", sum, sum, 0)
+	}
 	whole := f[requests]*f["Request size [B]: size"] + f[replies]*(f["Reply size [B]: header"]+f["Reply size [B]: content"])
 	// Up to a byte of each mean is cut off.
 	uncut := whole + f[requests] + 2*f[replies]
@@ -587,32 +677,37 @@ func (r *sideRun) sent(t *testing.T, p *pair, shown map[string]bool) {
 		return all
 	}
 	agent := regexp.MustCompile(`(?m)^User-Agent: [a-z]+/[0-9.]+\r$`)
-	for _, s := range []side{p.theirs, p.ours} {
-		for _, all := range s.sent {
-			if all != s.sent[0] {
-				t.Errorf("connections bring different requests:\n%q\n%q", s.sent[0], all)
+	// Connections end in any order.
+	bring := func(sent []string, change func(string) string) (all []string) {
+		for _, text := range sent {
+			all = append(all, strings.Join(split(change(agent.ReplaceAllString(text, "User-Agent: NAME\r"))), ""))
+		}
+		slices.Sort(all)
+		return all
+	}
+	theirs := bring(p.theirs.sent, func(text string) string {
+		if !named && strings.Contains(text, "\r\nHost: ") {
+			// "port in Host"
+			host := "\r\nHost: 127.0.0.1"
+			text = strings.ReplaceAll(text, host+"\r\n", host+":"+p.port+"\r\n")
+		}
+		// "name of the length"
+		text = strings.ReplaceAll(text, "\r\nContent-length: ", "\r\nContent-Length: ")
+		swap := func(name, old, with string) {
+			if slices.Contains(r.differ, name) && strings.Contains(text, old) {
+				text, shown[name] = strings.ReplaceAll(text, old, with), true
 			}
 		}
-	}
-	theirs := agent.ReplaceAllString(p.theirs.sent[0], "User-Agent: NAME\r")
-	ours := agent.ReplaceAllString(p.ours.sent[0], "User-Agent: NAME\r")
-	if !named && strings.Contains(theirs, "\r\nHost: ") {
-		// "port in Host"
-		host := "\r\nHost: 127.0.0.1"
-		theirs = strings.ReplaceAll(theirs, host+"\r\n", host+":"+p.port+"\r\n")
-	}
-	swap := func(name, old, with string) {
-		if slices.Contains(r.differ, name) && strings.Contains(theirs, old) {
-			theirs, shown[name] = strings.ReplaceAll(theirs, old, with), true
+		swap("empty line for Host", "NAME\r\n\r\n\r\n", "NAME\r\n\r\n")
+		swap("empty body", endOfHeader, "\r\nContent-Length: 0"+endOfHeader)
+		if slices.Contains(r.differ, "calls after the end") {
+			text = text[:strings.Index(text, endOfHeader)+len(endOfHeader)]
 		}
-	}
-	swap("empty line for Host", "NAME\r\n\r\n\r\n", "NAME\r\n\r\n")
-	swap("empty body", endOfHeader, "\r\nContent-Length: 0"+endOfHeader)
-	if slices.Contains(r.differ, "calls after the end") {
-		theirs = theirs[:strings.Index(theirs, endOfHeader)+len(endOfHeader)]
-	}
-	if have, want := split(ours), split(theirs); !slices.Equal(have, want) {
-		t.Errorf("requests\n%q\nhttperf sends\n%q", p.ours.sent[0], p.theirs.sent[0])
+		return text
+	})
+	ours := bring(p.ours.sent, func(text string) string { return text })
+	if !slices.Equal(ours, theirs) {
+		t.Errorf("requests\n%q\nhttperf sends\n%q", ours, theirs)
 	}
 }
 

@@ -17,11 +17,15 @@ var secretField = regexp.MustCompile(`(?i)(?:^|\r|\\r)[^:]*(?:authorization|cook
 // userinfo finds the password of an address; it may itself contain an @ or a colon.
 var userinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://[^/?#\s:@]*):[^/?#\s]*@`)
 
+// switches are the short flags without a value: another one may follow them in the
+// same argument.
+const switches = "46hkLnqvV"
+
 // Redact returns a copy of a command line with its secrets replaced by ***: the
 // values of header fields such as Authorization, Cookie and X-Api-Key in -H,
-// --header, --add-header and --arm-header, the password after --user, and
-// passwords in addresses. Flags may be shortened and their values attached in
-// any way. When in doubt it hides more.
+// --header, --add-header and --arm-header, bodies after -d and --data unless they
+// name a file, the password after --user, and passwords in addresses. Flags may be
+// shortened and their values attached in any way. When in doubt it hides more.
 func Redact(argv []string) []string {
 	out := make([]string, len(argv))
 	var pending func(string) string // what to do with the value of the flag before, if that is an argument of its own
@@ -88,11 +92,11 @@ func escapeControls(s string) string {
 // redactor looks at one argument. Hide is nil unless it is a flag whose value
 // may be secret; attached reports that the value is part of the argument.
 func redactor(arg string) (hide func(string) string, flag, value string, attached bool) {
-	if rest, short := strings.CutPrefix(arg, "-H"); short {
-		return hideHeader, "-H", rest, rest != ""
-	}
 	long, ok := strings.CutPrefix(arg, "--")
-	if !ok || long == "" {
+	if !ok {
+		return shortRedactor(arg)
+	}
+	if long == "" {
 		return nil, "", "", false
 	}
 	name, value, attached := strings.Cut(long, "=")
@@ -103,10 +107,38 @@ func redactor(arg string) (hide func(string) string, flag, value string, attache
 		hide = hideEscapedHeaders
 	case strings.HasPrefix("header", name), strings.HasPrefix("arm-header", name):
 		hide = hideHeader
+	case strings.HasPrefix("data", name):
+		hide = hideBody
 	case name == "user":
 		hide = hideUser
 	}
 	return hide, "--" + name + "=", value, attached && hide != nil
+}
+
+// shortRedactor is redactor for an argument of short flags.
+func shortRedactor(arg string) (hide func(string) string, flag, value string, attached bool) {
+	flags, ok := strings.CutPrefix(arg, "-")
+	value = strings.TrimLeft(flags, switches)
+	switch {
+	case !ok || value == "":
+		return nil, "", "", false
+	case value[0] == 'H':
+		hide = hideHeader
+	case value[0] == 'd':
+		hide = hideBody
+	default:
+		return nil, "", "", false
+	}
+	value = value[1:]
+	return hide, strings.TrimSuffix(arg, value), value, value != ""
+}
+
+// hideBody keeps the name of a file.
+func hideBody(s string) string {
+	if strings.HasPrefix(s, "@") {
+		return s
+	}
+	return hidden
 }
 
 // hideUser keeps the name of a name:password pair.

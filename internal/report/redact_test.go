@@ -42,6 +42,10 @@ func TestRedact(t *testing.T) {
 			[]string{"http://joe@h/", "http://h:80/a@b", "http://h:80?a=@", "trace:FILE@2x", "100..5000@60s"}},
 		{"value like a flag", []string{"--add-header", "--user=a:b", "--user", "joe:s3cret"}, []string{"--add-header", "--user=a:b", "--user", "joe:***"}},
 		{"address in a field", []string{"-H", "Referer: http://joe:s3cret@h/"}, []string{"-H", "Referer: http://joe:***@h/"}},
+		{"body", []string{"-d", "s3cret", "-ds3cret", "-d=s3cret", "--data", "-s3cret", "--data=s3cret", "--dat=s3cret"}, []string{"-d", "***", "-d***", "-d***", "--data", "***", "--data=***", "--dat=***"}},
+		{"body of a file", []string{"-d", "@a", "-d@a", "--data=@a", "--data-file", "a", "-D", "a", "--debug", "1", "--deadline=5"}, []string{"-d", "@a", "-d@a", "--data=@a", "--data-file", "a", "-D", "a", "--debug", "1", "--deadline=5"}},
+		{"flags together", []string{"-qH", "Cookie: s3cret", "-vvqHCookie: s3cret", "-kLd", "s3cret", "-4ds3cret"}, []string{"-qH", "Cookie: ***", "-vvqHCookie: ***", "-kLd", "***", "-4d***"}},
+		{"other flags together", []string{"-vr", "5", "-n5", "-z", "4d", "-c6"}, []string{"-vr", "5", "-n5", "-z", "4d", "-c6"}},
 		{"nothing follows", []string{"--add-header"}, []string{"--add-header"}},
 		{"odd", []string{"--", "--=", "-", "", "--add-header="}, []string{"--", "--=", "-", "", "--add-header="}},
 	} {
@@ -75,6 +79,7 @@ func TestAddedHeaders(t *testing.T) {
 		{"controls", []string{"httpgen", "--add-header", "A: b\r\nC:\td\nE: f\x1b[0m\r"}, []string{`A: b\nC:\011d\aE: f\033[0m\r`}},
 		{"secret with real line ends", []string{"httpgen", "--add-header", "Cookie: s3cret\n s3cret\nA: b\n"}, []string{`Cookie: ***\a ***\aA: b\a`}},
 		{"value of another flag", []string{"httpgen", "-H", "--add-header=a", "--add-header", "B: c"}, []string{"B: c"}},
+		{"value of a short flag", []string{"httpgen", "-d", "--add-header=a", "-qd", "--add-header=b", "-dc", "--add-header", "D: e"}, []string{"D: e"}},
 		{"nothing follows", []string{"httpgen", "--add-header"}, nil},
 		{"after the flags", []string{"httpgen", "--", "--add-header=a"}, nil},
 		{"empty", []string{"httpgen", "--add-header="}, []string{""}},

@@ -19,7 +19,7 @@ func ownBlock(b *strings.Builder, r *Result) {
 	b.WriteByte('\n')
 	modelLines(b, r)
 	percentileTable(b, &r.Times)
-	delayLines(b, &r.Times)
+	delayLines(b, r)
 	outcomeLines(b, r)
 	for i := range r.Streams {
 		b.WriteByte('\n')
@@ -105,10 +105,15 @@ func maxCell(t *Timing) string {
 	return cell(&t.Max)
 }
 
-func delayLines(b *strings.Builder, t *Times) {
+func delayLines(b *strings.Builder, r *Result) {
+	t := &r.Times
 	fmt.Fprintf(b, "Lag [ms]: p50 %s p99 %s max %s (the generator's own delay)\n", cell(t.Lag.P50), cell(t.Lag.P99), maxCell(&t.Lag))
 	if t.Wait.Max > 0 {
-		fmt.Fprintf(b, "Wait [ms]: p50 %s p99 %s max %s (for a free connection of the pool)\n", cell(t.Wait.P50), cell(t.Wait.P99), maxCell(&t.Wait))
+		what := "behind others that were due at the same instant"
+		if r.Config.Connections > 0 {
+			what = "for a free connection of the pool"
+		}
+		fmt.Fprintf(b, "Wait [ms]: p50 %s p99 %s max %s (%s)\n", cell(t.Wait.P50), cell(t.Wait.P99), maxCell(&t.Wait), what)
 	}
 }
 

@@ -193,7 +193,7 @@ func (r *Run) whatFor() string {
 	case o.Log != nil:
 		text := fmt.Sprintf("An access log of %s over %s from %s", plural(int(o.Log.Len()), "request"), seconds(o.Log.Span()), o.From)
 		if s := o.Log.Skipped(); s.NotHTTP+s.Unusable+s.Truncated > 0 {
-			text += fmt.Sprintf("; left out are %d lines without a request, %d that cannot be sent, %d cut off", s.NotHTTP, s.Unusable, s.Truncated)
+			text += fmt.Sprintf("; left out: %s without a request, %d that cannot be sent, %d cut off", plural(int(s.NotHTTP), "line"), s.Unusable, s.Truncated)
 		}
 		if n := o.Log.Disordered(); n > 0 {
 			text += fmt.Sprintf("; %s out of order, taken at the time of the one before", plural(int(n), "request"))

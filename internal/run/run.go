@@ -185,7 +185,7 @@ func (o *Options) fill() error {
 			return fmt.Errorf("duration %v: want 0 or more", d)
 		}
 	}
-	if err := o.fillSession(); err != nil {
+	if err := o.checkSession(); err != nil {
 		return err
 	}
 	if o.Workers == 0 {
@@ -226,7 +226,7 @@ const minWindow = 10 * time.Millisecond
 const noTimeout = 30 * time.Second
 
 // patience returns how long an arrival may take that keeps within all timeouts,
-// and a second for the last of them to be noticed.
+// and a second for the last of them to be noticed; at most maxPatience.
 func (o *Options) patience() time.Duration {
 	most, _, think := o.shape()
 	if o.Deadline > 0 && most == 1 && o.Session == nil {
@@ -240,18 +240,26 @@ func (o *Options) patience() time.Duration {
 		reply = o.Deadline
 	}
 	if o.ConnectTimeout == 0 || reply == 0 {
-		return noTimeout + think
+		return min(noTimeout+think, maxPatience)
 	}
 	if o.Session != nil {
 		// Each call may need a connection of its own.
-		return min(time.Duration(most)*(o.ConnectTimeout+o.Timeout+reply)+think+time.Second, maxPatience)
+		return min(patient(most, o.ConnectTimeout+o.Timeout+reply)+think+time.Second, maxPatience)
 	}
-	bursts := time.Duration((o.NumCalls + o.Burst - 1) / o.Burst)
-	return o.ConnectTimeout + bursts*(o.Timeout+reply+o.Pause) + time.Second
+	bursts := (o.NumCalls + o.Burst - 1) / o.Burst
+	return min(o.ConnectTimeout+patient(bursts, o.Timeout+reply+o.Pause)+time.Second, maxPatience)
 }
 
-// maxPatience bounds the wait for sessions of very many calls.
+// maxPatience bounds the wait for arrivals of very many calls.
 const maxPatience = 24 * time.Hour
+
+// patient returns n times d, but at most maxPatience.
+func patient(n int, d time.Duration) time.Duration {
+	if d > 0 && time.Duration(n) > maxPatience/d {
+		return maxPatience
+	}
+	return time.Duration(n) * d
+}
 
 // owed returns how long after the planned end owed arrivals still start: no
 // longer than the longest single timeout.

@@ -23,22 +23,15 @@ type Session struct {
 	Retry    bool             // calls that failed are made again
 }
 
-// fill sets the defaults of s and checks it.
-func (o *Options) fillSession() error {
-	s := o.Session
-	switch {
+// checkSession refuses what sessions do not go together with.
+func (o *Options) checkSession() error {
+	switch s := o.Session; {
 	case s == nil:
-		return nil
 	case o.Pool > 0 || o.KeepOpen:
 		return errors.New("sessions on kept-open connections: a session opens its own, want one of them")
 	case s.MaxConns < 0 || s.MaxPiped < 0:
 		return fmt.Errorf("sessions of %d connections with %d calls each: want none below 0", s.MaxConns, s.MaxPiped)
 	}
-	filled := *s
-	if filled.MaxPiped == 0 && o.HTTP10 {
-		filled.MaxPiped = 1
-	}
-	o.Session = &filled
 	return nil
 }
 
@@ -49,6 +42,9 @@ func (o *Options) sessions() *client.Sessions {
 		return nil
 	}
 	c := &client.Sessions{MaxConns: s.MaxConns, MaxPiped: s.MaxPiped, Retry: s.Retry}
+	if c.MaxPiped == 0 && o.HTTP10 {
+		c.MaxPiped = 1
+	}
 	if s.Failure != nil {
 		c.Fail = s.Failure.Has
 	}
@@ -84,11 +80,12 @@ func (o *Options) script() (client.Workload, error) {
 }
 
 // shape returns the most calls that a session or plain arrival makes without
-// being led to more, the mean, and the longest time that it thinks.
+// being led to more, the mean, and the longest time that it thinks, at most
+// maxPatience.
 func (o *Options) shape() (most int, mean float64, think time.Duration) {
 	if o.Session == nil || o.Session.Script == nil {
 		bursts := (o.NumCalls + o.Burst - 1) / o.Burst
-		return o.NumCalls, float64(o.NumCalls), time.Duration(bursts-1) * o.Pause
+		return o.NumCalls, float64(o.NumCalls), patient(bursts-1, o.Pause)
 	}
 	all := 0
 	for _, s := range o.Session.Script {
@@ -99,9 +96,9 @@ func (o *Options) shape() (most int, mean float64, think time.Duration) {
 			switch {
 			case i == len(s.Bursts)-1:
 			case b.HasThink:
-				t += b.Think
+				t = min(t+min(b.Think, maxPatience), maxPatience)
 			default:
-				t += o.Pause
+				t = min(t+min(o.Pause, maxPatience), maxPatience)
 			}
 		}
 		all += n
