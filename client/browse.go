@@ -127,9 +127,10 @@ func (w *Browse) Replied(s *Session, req *Request, r *Reply) {
 		if uri == "" || strings.ContainsFunc(uri, unicode.IsControl) {
 			continue // no request line can hold it
 		}
-		object := req.to("GET", uri, false)
-		object.object = true
-		b.ask(s, object)
+		if object := req.to("GET", uri, false); object != nil {
+			object.object = true
+			b.ask(s, object)
+		}
 	}
 }
 
@@ -218,7 +219,8 @@ func fields(header []byte, name string) func(yield func(string) bool) {
 }
 
 // to returns a request for another URI of the same server, with or without the
-// body. Blanks in the URI are escaped; placeholders in it are not replaced.
+// body. Blanks in the URI are escaped; placeholders in it are not replaced. It is
+// nil where HTTP/2 cannot send it.
 func (r *Request) to(method, uri string, body bool) *Request {
 	line, rest, _ := bytes.Cut(r.bytes[:r.end], []byte("\r\n"))
 	version := line[bytes.LastIndexByte(line, ' '):]
@@ -238,6 +240,12 @@ func (r *Request) to(method, uri string, body bool) *Request {
 	}
 	if n.expand != nil {
 		n.parts = n.expand.split(n.bytes[:n.end], from)
+	}
+	if n.scheme = r.scheme; n.scheme != "" {
+		var err error
+		if n.h2, err = h2Form(n.bytes, n.end, n.scheme); err != nil {
+			return nil
+		}
 	}
 	return n
 }

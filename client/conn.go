@@ -5,14 +5,22 @@ import (
 	"time"
 
 	"httpgen/internal/http1"
+	"httpgen/internal/http2"
 	"httpgen/sampler"
 )
 
 // A call is a request on its way, or one that waits for its reply.
 type call struct {
 	req      *Request
-	bytes    []byte // what is sent: of req, or expanded for this call
-	serial   uint64 // for the tap
+	job      *job           // whose call it is
+	bytes    []byte         // what is sent: of req, or expanded for this call
+	h2       *http2.Request // the same for HTTP/2
+	kept     *kept          // of a reply over HTTP/2 that is looked at
+	ref      uint64         // of HTTP/2: what events are told
+	end      int64          // of HTTP/2: how far into the connection the request goes
+	size     int            // of HTTP/2: bytes of the request
+	id       uint32         // of the h2 stream
+	serial   uint64         // for the tap
 	intended time.Duration
 	started  time.Duration
 	sent     time.Duration // 0 until the last byte went out
@@ -30,6 +38,7 @@ type conn struct {
 	fd      int      // of the epoll engine
 	net     *netConn // of the net engine
 	kept    *kept    // what its workload looks at
+	h2      *h2conn  // nil with HTTP/1
 	gen     uint32   // changes when the socket does: events of an older one are stale
 	self    int32
 	prev    int32 // idle list
@@ -113,6 +122,11 @@ func (c *conn) add(k call) {
 		c.calls, c.unsent, c.head = c.calls[:n], c.unsent-c.head, 0
 	}
 	c.calls = append(c.calls, k)
+}
+
+// unfinished says whether c has something to send.
+func (c *conn) unfinished() bool {
+	return c.unsent < len(c.calls) || c.h2 != nil && c.h2.off < len(c.h2.Out)
 }
 
 // forget drops the calls on c.
@@ -199,10 +213,21 @@ func (l *loop) established(c *conn, took, now time.Duration) {
 	j := c.job
 	if j == nil {
 		st.opening--
+		if st.HTTP2 {
+			l.beginH2(c)
+			l.offer(c, now)
+			if c.h2 != nil {
+				l.flush(c, now)
+			}
+			return
+		}
 		l.release(c, now)
 		return
 	}
 	j.stood++
+	if st.HTTP2 {
+		l.beginH2(c)
+	}
 	if j.open == 0 {
 		l.next(j, nil, now)
 	} else {
@@ -229,8 +254,27 @@ func (l *loop) release(c *conn, now time.Duration) {
 	c.prev, c.next = none, st.idle
 	if st.idle != none {
 		l.at(st.idle).prev = c.self
+	} else {
+		st.idleLast = c.self
 	}
 	st.idle = c.self
+}
+
+// joinIdle puts c at the end of the list of idle connections, so that those with
+// room take turns.
+func (l *loop) joinIdle(c *conn) {
+	st := c.stream
+	if c.inIdle {
+		return
+	}
+	c.inIdle = true
+	c.prev, c.next = st.idleLast, none
+	if st.idleLast != none {
+		l.at(st.idleLast).next = c.self
+	} else {
+		st.idle = c.self
+	}
+	st.idleLast = c.self
 }
 
 func (l *loop) takeIdle(st *stream) *conn {
@@ -254,23 +298,22 @@ func (l *loop) leaveIdle(c *conn) {
 	}
 	if c.next != none {
 		l.at(c.next).prev = c.prev
+	} else {
+		c.stream.idleLast = c.prev
 	}
 }
 
 // flush sends what has not been sent.
 func (l *loop) flush(c *conn, now time.Duration) {
+	if c.h2 != nil {
+		l.flushH2(c, now)
+		return
+	}
 	st := c.stream
 	for c.unsent < len(c.calls) {
 		k := &c.calls[c.unsent]
 		if c.offset == 0 && k.started == 0 {
-			switch j := c.job; {
-			case c.replies > 0 || c.pooled:
-				k.started = now
-			case j.stood == 1 && j.failures == 0:
-				k.started = j.started
-			default:
-				k.started = c.opened
-			}
+			l.starts(c, k, now)
 		}
 		n, class := l.io.write(c, k.bytes[c.offset:])
 		switch {
@@ -310,6 +353,18 @@ func (l *loop) flush(c *conn, now time.Duration) {
 	}
 }
 
+// starts sets when a call started: before connecting where c was opened for it.
+func (l *loop) starts(c *conn, k *call, now time.Duration) {
+	switch {
+	case c.replies > 0 || c.pooled:
+		k.started = now
+	case k.job.stood == 1 && k.job.failures == 0:
+		k.started = k.job.started
+	default:
+		k.started = c.opened
+	}
+}
+
 // received takes what the peer sent. ending says that it has hung up.
 func (l *loop) received(c *conn, b []byte, ending bool, now time.Duration) {
 	l.rec.Bytes(c.stream.id, c.warmup, 0, len(b))
@@ -320,7 +375,11 @@ func (l *loop) received(c *conn, b []byte, ending bool, now time.Duration) {
 // reply that is being read.
 func (l *loop) endOfStream(c *conn, now time.Duration) {
 	class := sampler.OK
-	if c.head < len(c.calls) {
+	switch {
+	case c.head == len(c.calls):
+	case c.h2 != nil:
+		class = sampler.ClosedEarly
+	default:
 		switch err := c.parser.EOF(); {
 		case err == nil:
 			l.replied(c, now)
@@ -344,6 +403,8 @@ func (l *loop) endOfStream(c *conn, now time.Duration) {
 // no error when nothing was cut off; a session makes them on another connection.
 func (l *loop) hungUp(c *conn, class sampler.Class, now time.Duration) {
 	switch {
+	case c.job == nil && c.h2 != nil:
+		l.dropShared(c, class, now)
 	case c.job == nil:
 		l.lose(c, now)
 	case l.resumable(c, class):
@@ -379,6 +440,10 @@ func (l *loop) resumable(c *conn, class sampler.Class) bool {
 // feed parses what was read. ending says that the peer has hung up, so that no
 // further request is worth sending.
 func (l *loop) feed(c *conn, b []byte, ending bool, now time.Duration) {
+	if c.h2 != nil {
+		l.feedH2(c, b, now)
+		return
+	}
 	for len(b) > 0 {
 		if c.head == len(c.calls) {
 			// Nobody asked for this: the connection is out of step.
@@ -443,7 +508,7 @@ func (l *loop) again(c *conn, closing bool, now time.Duration) {
 	j.retries++
 	j.open++
 	j.session.Extra++
-	j.pending = append(j.pending, call{req: l.lastCall.req, bytes: l.lastCall.bytes, intended: l.lastCall.intended})
+	j.pending = append(j.pending, call{req: l.lastCall.req, job: j, bytes: l.lastCall.bytes, h2: l.lastCall.h2, intended: l.lastCall.intended})
 	l.lastCall = call{}
 	if closing {
 		l.resume(c, now)
@@ -464,30 +529,47 @@ func (l *loop) stray(c *conn, now time.Duration) {
 		}
 		// A session that tries again goes on with this one.
 		j.open++
-		j.pending = append(j.pending, call{req: req, bytes: l.expand(req, &j.session), intended: now})
+		j.pending = append(j.pending, l.call(j, req, now))
 	}
 	l.fail(c, sampler.Protocol, now)
 }
 
 // replied records the complete reply to the call at the head.
 func (l *loop) replied(c *conn, now time.Duration) {
-	st, p := c.stream, &c.parser
+	p := &c.parser
 	k := &c.calls[c.head]
+	s := sampler.Sample{
+		Status: p.Status(), Interim: p.Informational(),
+		Header: p.HeaderBytes() + p.InterimBytes(), Body: p.BodyBytes(), Trailer: p.TrailerBytes(), Framing: p.FramingBytes(),
+	}
+	l.drop(&c.timer)
+	c.head++
+	l.answered(c, k, &s, now)
+	if c.head == len(c.calls) {
+		c.calls, c.head, c.unsent, c.offset = c.calls[:0], 0, 0, 0
+		return
+	}
+	n := &c.calls[c.head]
+	c.parser.Reset(n.req.head)
+	if t := c.stream.Timeouts.Reply; n.sent > 0 && t > 0 {
+		l.arm(c, replyKind, n.sent+t)
+	}
+}
+
+// answered records that k was answered on c by what s holds of the reply.
+func (l *loop) answered(c *conn, k *call, s *sampler.Sample, now time.Duration) {
+	st, j := c.stream, k.job
 	if k.sent == 0 || k.sent > k.first {
 		k.sent = k.first // which may be read before the clock is after sending
 	}
-	s := sampler.Sample{
-		Stream: st.id, Warmup: c.warmup, Status: p.Status(), Interim: p.Informational(),
-		Judged: st.Expect != nil, Intended: k.intended, Started: k.started, Sent: k.sent, FirstByte: k.first, Done: now,
-		Header: p.HeaderBytes() + p.InterimBytes(), Body: p.BodyBytes(), Trailer: p.TrailerBytes(), Framing: p.FramingBytes(),
-	}
+	s.Stream, s.Warmup, s.Judged = st.id, j.warmup, st.Expect != nil
+	s.Intended, s.Started, s.Sent, s.FirstByte, s.Done = k.intended, k.started, k.sent, k.first, now
 	s.Good = s.Judged && st.Expect(s.Status)
-	l.rec.Reply(&s)
+	l.rec.Reply(s)
 	if l.c.o.Tap != nil {
 		l.c.o.Tap.Reply(k.serial, HeaderPart, nil, true)
 	}
 	l.last.Status = s.Status
-	j := c.job
 	if s.Judged && !s.Good && j.outcome == sampler.OK {
 		j.outcome = sampler.UnexpectedStatus
 	}
@@ -495,11 +577,18 @@ func (l *loop) replied(c *conn, now time.Duration) {
 	j.replied++
 	j.open--
 	l.progress = now
-	l.drop(&c.timer)
 	if st.observer != nil {
-		l.last.Header, l.last.Body = c.kept.header, c.kept.body
+		seen := c.kept
+		if c.h2 != nil {
+			seen = k.kept
+		}
+		if seen != nil {
+			l.last.Header, l.last.Body = seen.header, seen.body
+		}
 		st.observer.Replied(&j.session, k.req.sent(k.bytes), &l.last)
-		c.kept.reset()
+		if seen != nil {
+			seen.reset()
+		}
 	}
 	if st.Sessions != nil {
 		if f := st.Sessions.Fail; f == nil || !f(s.Status) {
@@ -510,18 +599,8 @@ func (l *loop) replied(c *conn, now time.Duration) {
 	} else {
 		l.giveBack(k)
 	}
-	c.head++
 	if j.open == 0 {
 		l.drop(&j.timer)
-	}
-	if c.head == len(c.calls) {
-		c.calls, c.head, c.unsent, c.offset = c.calls[:0], 0, 0, 0
-		return
-	}
-	n := &c.calls[c.head]
-	c.parser.Reset(n.req.head)
-	if n.sent > 0 && st.Timeouts.Reply > 0 {
-		l.arm(c, replyKind, n.sent+st.Timeouts.Reply)
 	}
 }
 
@@ -546,6 +625,7 @@ func (l *loop) lose(c *conn, now time.Duration) {
 // closeConn closes c's socket and records it.
 func (l *loop) closeConn(c *conn, now time.Duration) {
 	l.io.hang(c)
+	l.endH2(c)
 	l.drop(&c.timer)
 	c.open = false
 	c.gen++

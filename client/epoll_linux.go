@@ -208,7 +208,7 @@ func (e *epoll) handle(i int) {
 			return
 		}
 		l.connected(c, now)
-	} else if bits&poll.Out != 0 && c.unsent < len(c.calls) {
+	} else if bits&poll.Out != 0 && c.unfinished() {
 		l.flush(c, l.now())
 	}
 	if c.gen == uint32(data>>32) && bits&(poll.In|poll.RdHup|poll.Hup|poll.Err) != 0 {

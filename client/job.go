@@ -13,10 +13,12 @@ type job struct {
 	session Session
 	stream  *stream
 	first   *conn // its connections, in the order in which they were opened
+	via     *conn // or a connection that it shares with others
 	timer   timer // the deadline of the call or burst under way
 	self    int32
 	next    int32 // free list
 	gen     uint32
+	viaGen  uint32 // of via
 
 	bound  bool // counts against the bound of arrivals in flight
 	warmup bool
@@ -146,7 +148,7 @@ func (l *loop) awake(w waiting, now time.Duration) {
 // issue sends a request and those that follow at once.
 func (l *loop) issue(j *job, req *Request, intended, now time.Duration) {
 	for {
-		k := call{req: req, bytes: l.expand(req, &j.session), intended: intended}
+		k := l.call(j, req, intended)
 		j.session.Seq++
 		j.open++
 		if !l.place(j, k) {
@@ -166,26 +168,59 @@ func (l *loop) issue(j *job, req *Request, intended, now time.Duration) {
 	l.send(j, now)
 }
 
+// call returns a call of j.
+func (l *loop) call(j *job, req *Request, intended time.Duration) call {
+	k := call{req: req, job: j, bytes: l.expand(req, &j.session), h2: req.h2, intended: intended}
+	if req.h2 != nil && req.parts != nil {
+		// A number in the place of a placeholder is no reason to refuse it.
+		if r, err := h2Form(k.bytes, len(k.bytes)-(len(req.bytes)-req.end), req.scheme); err == nil {
+			k.h2 = r
+		}
+	}
+	return k
+}
+
 // place gives a call to the first connection of j that has room for it, as
 // httperf does, and says whether there is one.
 func (l *loop) place(j *job, k call) bool {
 	s := j.stream.Sessions
+	if c := j.via; c != nil && c.gen == j.viaGen {
+		c.add(k)
+		return true
+	}
 	for c := j.first; c != nil; c = c.sibling {
+		if c.h2 != nil && c.h2.going {
+			continue
+		}
 		if s == nil || len(c.calls)-c.head < s.MaxPiped {
 			c.add(k)
 			return true
 		}
 	}
-	if s == nil || j.conns >= s.MaxConns {
+	if s == nil || j.conns >= s.MaxConns && !j.departing() {
 		return false
 	}
 	l.openFor(j).add(k)
 	return true
 }
 
+// departing says whether a connection of j takes no further calls.
+func (j *job) departing() bool {
+	for c := j.first; c != nil; c = c.sibling {
+		if c.h2 != nil && c.h2.going {
+			return true
+		}
+	}
+	return false
+}
+
 // send sends what was placed, and dials the connections that were added.
 func (l *loop) send(j *job, now time.Duration) {
 	gen := j.gen
+	if c := j.via; c != nil && c.gen == j.viaGen {
+		l.flush(c, now)
+		return
+	}
 	for c := j.first; c != nil && c.job == j && j.gen == gen; {
 		next := c.sibling
 		switch {
@@ -229,7 +264,15 @@ func (l *loop) finish(j *job, keep bool, now time.Duration) {
 	st := j.stream
 	c := j.first
 	l.end(j, j.outcome, false, now)
-	if keep && c != nil && c.pooled {
+	switch {
+	case j.via != nil:
+		slot := j.slot
+		l.retire(j)
+		if slot {
+			l.restartPooled(st, now)
+		}
+		return
+	case keep && c != nil && c.pooled:
 		l.detach(c)
 		l.retire(j)
 		l.release(c, now)
@@ -278,6 +321,10 @@ func (l *loop) retire(j *job) {
 // fail ends the arrival that c carries with an error, or lets it try again.
 func (l *loop) fail(c *conn, class sampler.Class, now time.Duration) {
 	st, j := c.stream, c.job
+	if j == nil && c.h2 != nil {
+		l.dropShared(c, class, now)
+		return
+	}
 	if j == nil {
 		// A pooled connection that could not be opened: the arrival that has
 		// waited longest bears it.
@@ -324,7 +371,7 @@ func (l *loop) resume(c *conn, now time.Duration) {
 		if i < c.unsent-c.head || i == c.unsent-c.head && c.offset > 0 {
 			j.retries++
 		}
-		k.started, k.sent, k.first = 0, 0, 0
+		k.started, k.sent, k.first, k.end = 0, 0, 0, 0
 	}
 	c.calls, c.head, c.unsent, c.offset = c.calls[:0], 0, 0, 0
 	l.detach(c)
@@ -335,12 +382,26 @@ func (l *loop) resume(c *conn, now time.Duration) {
 	}
 }
 
+// sentCalls returns how many calls on c were sent whole and wait for their reply.
+func (c *conn) sentCalls() (n int) {
+	if c.h2 == nil {
+		return max(0, c.unsent-c.head)
+	}
+	for i := c.head; i < c.unsent; i++ {
+		if c.calls[i].sent > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // end records the end of an arrival.
 func (l *loop) end(j *job, outcome sampler.Class, unfinished bool, now time.Duration) {
 	st := j.stream
 	sent := 0
+	sent += l.withdraw(j)
 	for c := j.first; c != nil; c = c.sibling {
-		sent += max(0, c.unsent-c.head)
+		sent += c.sentCalls()
 		l.forget(c)
 		l.drop(&c.timer)
 	}

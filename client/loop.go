@@ -28,6 +28,7 @@ type loop struct {
 	jobs    [][]job
 	freeJob int32    // first unused job
 	buffers [][]byte // for requests that are expanded
+	spareH2 []*h2conn
 	queues  []queue
 	sleep   sleepers
 	last    Reply // what a workload is shown; here, so that it does not escape

@@ -45,6 +45,8 @@ type netConn struct {
 	taken  chan struct{} // the loop has taken the last piece
 	gone   chan struct{} // the loop has closed the connection
 
+	ahead int // bytes written since the peer sent something; of the loop
+
 	// Of a goroutine that writes. All but begun belong to the loop.
 	writing bool
 	asked   int          // bytes it was given
@@ -194,6 +196,7 @@ func (e *netEngine) handle(i int) {
 		e.countTLS(c, ev)
 		l.connectFailed(c, ev.class, at)
 	case netData:
+		ev.c.ahead = 0
 		if e.overtaken(c, at); c.net == ev.c {
 			l.received(c, ev.b, false, at)
 		}
@@ -348,8 +351,9 @@ func (e *netEngine) write(c *conn, b []byte) (int, sampler.Class) {
 		return n, sampler.OK
 	case nc.writing:
 		return 0, sampler.OK
-	case c.unsent == c.head && len(b) <= netBuffer && (c.stream.SendBuffer == 0 || len(b) < c.stream.SendBuffer):
-		// Nothing else is on its way: the kernel has room, so this cannot block.
+	case (c.unsent == c.head || c.h2 != nil && nc.ahead+len(b) <= netBuffer) && len(b) <= netBuffer && (c.stream.SendBuffer == 0 || nc.ahead+len(b) < c.stream.SendBuffer):
+		// Little else is on its way: the kernel has room, so this cannot block.
+		nc.ahead += len(b)
 		n, err := nc.conn.Write(b)
 		if err != nil {
 			return 0, sampler.OK // the reader tells what became of the connection
@@ -358,7 +362,7 @@ func (e *netEngine) write(c *conn, b []byte) (int, sampler.Class) {
 	}
 	nc.writing, nc.asked = true, len(b)
 	nc.begun.Store(0)
-	if c.calls[c.unsent].req.parts != nil {
+	if c.h2 != nil || c.calls[c.unsent].req.parts != nil {
 		b = bytes.Clone(b) // its buffer may be used again before the goroutine is through
 	}
 	conn := nc.conn

@@ -47,6 +47,8 @@ type Stream struct {
 	Others        []Target // further targets, of which Workload chooses with Session.Server
 	Workload      Workload
 	Sessions      *Sessions    // arrivals are sessions; nil makes an arrival one connection
+	HTTP2         bool         // speak HTTP/2, by agreement over TLS and by prior knowledge in the clear; its requests want RequestOptions.HTTP2
+	MaxStreams    int          // calls at once on a pooled connection over HTTP/2, within what the server allows; default 100
 	TLS           *tls.Config  // speak TLS so; nil is in the clear. Its ServerName must be set
 	Pool          int          // connections kept open; an arrival is one session on one of them. 0 opens one an arrival
 	Backlog       int          // arrivals that may wait for a pooled connection; default 65536
@@ -165,6 +167,10 @@ func (s *Stream) validate() error {
 	switch {
 	case s.Process == nil && s.Closed == 0:
 		return fmt.Errorf("neither process nor closed model: want one of them")
+	case s.MaxStreams < 0 || s.MaxStreams > 0 && (!s.HTTP2 || s.Pool == 0):
+		return fmt.Errorf("%d calls at once on a connection: want 0 or more, and a pool over HTTP/2", s.MaxStreams)
+	case s.Closed > 0 && s.Pool > 0 && !s.HTTP2:
+		return fmt.Errorf("closed model and a pool over HTTP/1: want one of them")
 	case s.Process != nil && s.Closed != 0:
 		return fmt.Errorf("a process and a closed model: want one of them")
 	case s.Closed < 0 || s.Pool < 0 || s.Backlog < 0 || s.MaxHeader < 0:
@@ -199,6 +205,7 @@ func (s *Stream) validate() error {
 	if s.Backlog == 0 {
 		s.Backlog = 1 << 16
 	}
+	s.MaxStreams = cmp.Or(s.MaxStreams, defaultStreams)
 	if s.MaxHeader == 0 {
 		s.MaxHeader = 64 << 10
 	}

@@ -7,13 +7,16 @@ import (
 	"strings"
 
 	"httpgen/internal/http1"
+	"httpgen/internal/http2"
 )
 
 // A Request is built once and sent any number of times.
 type Request struct {
 	bytes      []byte
-	end        int    // of the header section in bytes
-	host       string // value of the Host header, empty without one
+	end        int            // of the header section in bytes
+	h2         *http2.Request // for HTTP/2; nil: it goes over HTTP/1
+	scheme     string         // for HTTP/2; empty: it goes over HTTP/1
+	host       string         // value of the Host header, empty without one
 	head       bool
 	idempotent bool
 	expand     *Expand
@@ -65,6 +68,11 @@ func (r *Request) With(h Header) (*Request, error) {
 		last := &n.parts[len(n.parts)-1]
 		last.text = n.bytes[r.end-len(last.text) : n.end]
 	}
+	if n.scheme != "" {
+		if n.h2, err = h2Form(n.bytes, n.end, n.scheme); err != nil {
+			return nil, fmt.Errorf("client: header %q: %w", h.Name, err)
+		}
+	}
 	return &n, nil
 }
 
@@ -81,6 +89,7 @@ type RequestOptions struct {
 	UserAgent string   // default "httpgen"
 	Header    []Header // further headers; they replace defaults of the same name
 	Body      []byte
+	HTTP2     string  // scheme of a request that goes over HTTP/2, "http" or "https"; empty: it goes over HTTP/1
 	Expand    *Expand // replaces {seq}, {rand} and {client} in the URI and in Header; nil leaves them as they are
 }
 
@@ -106,6 +115,11 @@ func NewRequest(o RequestOptions) (*Request, error) {
 	r := &Request{bytes: b, host: o.Host, end: len(b) - len(o.Body), head: o.Method == "HEAD", idempotent: idempotent(o.Method)}
 	if r.expand = o.Expand; r.expand != nil {
 		r.parts = r.expand.split(b[:r.end], 0)
+	}
+	if r.scheme = o.HTTP2; r.scheme != "" {
+		if r.h2, err = h2Form(r.bytes, r.end, r.scheme); err != nil {
+			return nil, fmt.Errorf("client: request: %w", err)
+		}
 	}
 	return r, nil
 }

@@ -37,11 +37,12 @@ type stream struct {
 	begun     uint64 // closed model: arrivals not yet reported as scheduled
 	begunWarm uint64
 
-	pool    int   // connections that may be open; 0 without a pool
-	opened  int   // pooled connections that exist
-	opening int   // of them, those not established yet
-	idle    int32 // first of the list of idle connections
-	backlog ring
+	pool     int   // connections that may be open; 0 without a pool
+	opened   int   // pooled connections that exist
+	opening  int   // of them, those not established yet
+	idle     int32 // first of the list of idle connections, or over HTTP/2 of those with room
+	idleLast int32
+	backlog  ring
 	// replenish is running
 	replenishing bool
 }
@@ -50,7 +51,7 @@ type stream struct {
 func newStream(l *loop, i int) (*stream, error) {
 	o := &l.c.o
 	s := &o.Streams[i]
-	st := &stream{Stream: s, id: i, idle: none, plannedEnd: never, ledgerAt: never, lastAt: never}
+	st := &stream{Stream: s, id: i, idle: none, idleLast: none, plannedEnd: never, ledgerAt: never, lastAt: never}
 	st.addrs = make([]int, 1+len(s.Others))
 	st.observer, _ = s.Workload.(Observer)
 	loops := s.loops(o.Loops)
@@ -78,7 +79,7 @@ func newStream(l *loop, i int) (*stream, error) {
 	}
 	// A single small request a connection goes out at once anyway.
 	calls, plain := s.Workload.(*Calls)
-	st.noDelay = !(plain && calls.Calls <= 1 && len(calls.Request.bytes) < 1400)
+	st.noDelay = s.HTTP2 || !(plain && calls.Calls <= 1 && len(calls.Request.bytes) < 1400)
 	return st, nil
 }
 
@@ -230,6 +231,13 @@ func (l *loop) startFresh(st *stream, a arrival, now time.Duration) {
 // startPooled starts an arrival on an idle connection, or lets it wait for one.
 func (l *loop) startPooled(st *stream, a arrival, now time.Duration) {
 	if c := l.takeIdle(st); c != nil {
+		if c.h2 != nil {
+			l.share(c, a, now)
+			if c.h2 != nil {
+				l.offer(c, now)
+			}
+			return
+		}
 		l.assign(c, a, now)
 		return
 	}
@@ -273,10 +281,21 @@ func (l *loop) dialPooled(st *stream, now time.Duration) {
 	l.dial(c, now)
 }
 
+// restartPooled starts the next arrival of a closed model over a pool.
+func (l *loop) restartPooled(st *stream, now time.Duration) {
+	if a, ok := l.nextClosed(st, now); ok {
+		l.startPooled(st, a, now)
+	}
+}
+
 // startClosed opens connections for slots of a closed model that have none.
 func (l *loop) startClosed(st *stream, now time.Duration) {
 	for k := 0; st.restart > 0 && k < maxStarts; k++ {
 		st.restart--
+		if st.pool > 0 {
+			l.restartPooled(st, now)
+			continue
+		}
 		a, ok := l.nextClosed(st, now)
 		if !ok {
 			continue

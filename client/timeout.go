@@ -97,9 +97,12 @@ func (l *loop) expire(now time.Duration) {
 				break
 			}
 			l.drop(t)
-			if kind == deadlineKind {
+			switch {
+			case kind == deadlineKind:
 				l.abort(l.job(id), sampler.Deadline, now)
-			} else {
+			case kind == replyKind && l.at(id).h2 != nil:
+				l.late(l.at(id), now)
+			default:
 				l.fail(l.at(id), timeoutClass[kind], now)
 			}
 		}

@@ -18,6 +18,7 @@ import (
 // A tlsSetup makes TLS connections to one target. Goroutines share it.
 type tlsSetup struct {
 	config *tls.Config
+	http2  bool // the server has to agree to it
 
 	mu       sync.Mutex
 	accepted [sha256.Size]byte // chain that was verified last
@@ -30,6 +31,9 @@ func newTLSSetup(s *Stream, to *Target) *tlsSetup {
 	}
 	t := &tlsSetup{config: s.TLS.Clone()}
 	t.config.ServerName = cmp.Or(to.Name, t.config.ServerName)
+	if t.http2 = s.HTTP2; t.http2 {
+		t.config.NextProtos = []string{"h2"}
+	}
 	if !t.config.InsecureSkipVerify {
 		// A server shows the same chain every time: it is verified once, by the
 		// rules of crypto/tls, and compared from then on.
@@ -72,11 +76,17 @@ func (t *tlsSetup) verify(cs tls.ConnectionState) error {
 	return nil
 }
 
+// errNoHTTP2 says that a server did not agree to HTTP/2 (ALPN, RFC 7301).
+var errNoHTTP2 = errors.New("the server does not speak HTTP/2")
+
 // handshake makes a TLS connection of c.
 func (t *tlsSetup) handshake(ctx context.Context, c net.Conn) (net.Conn, error) {
 	tc := tls.Client(c, t.config)
 	if err := tc.HandshakeContext(ctx); err != nil {
 		return nil, err
+	}
+	if t.http2 && tc.ConnectionState().NegotiatedProtocol != "h2" {
+		return nil, errNoHTTP2
 	}
 	return tc, nil
 }
@@ -85,7 +95,7 @@ func (t *tlsSetup) handshake(ctx context.Context, c net.Conn) (net.Conn, error) 
 // or later when the peer's alert comes late. The reasons are unknown_authority,
 // name_mismatch, expired, certificate (anything else that is wrong with it),
 // alert_NAME (the peer's, such as alert_handshake_failure), not_tls, closed (the
-// peer hung up during the handshake) and other. A map without entries is nil.
+// peer hung up during the handshake), no_http2 (it did not agree to it) and other. A map without entries is nil.
 type TLSFailures struct {
 	Main, Warmup map[string]uint64
 }
@@ -119,6 +129,8 @@ func tlsReason(err error) string {
 		header    tls.RecordHeaderError
 	)
 	switch {
+	case errors.Is(err, errNoHTTP2):
+		return "no_http2"
 	case errors.As(err, &authority):
 		return "unknown_authority"
 	case errors.As(err, &name):

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -240,4 +241,21 @@ func TestTLSPool(t *testing.T) {
 	if r := do(t, o); r.All.Completed() != 100 || r.All.Attempted != 3 {
 		t.Errorf("outcomes %s on %d connections: want 100 ok on 3", outcomes(&r.All), r.All.Attempted)
 	}
+}
+
+// overTLSConfig returns the configuration of a server with the test certificate.
+func overTLSConfig() *tls.Config { return &tls.Config{Certificates: certificate().pair} }
+
+// serveALPN runs s on TLS connections that speak HTTP/2.
+func serveALPN(t *testing.T, s script) netip.AddrPort {
+	t.Helper()
+	config := overTLSConfig()
+	config.NextProtos = []string{"h2"}
+	return serve(t, func(c net.Conn, _ *bufio.Reader) {
+		tc := tls.Server(c, config)
+		if tc.Handshake() == nil {
+			s(tc, bufio.NewReader(tc))
+			tc.Close()
+		}
+	})
 }
