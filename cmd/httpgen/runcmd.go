@@ -36,19 +36,22 @@ type runCmd struct {
 	sessionFlags `embed:""`
 	fileFlags    `embed:""`
 
-	Server         string   `group:"connection" placeholder:"HOST" help:"Name or address of the server; default localhost."`
-	Port           port     `group:"connection" placeholder:"N" help:"Its port; default 80."`
-	UnixSocket     string   `group:"connection" placeholder:"PATH" help:"Connect to this Unix socket instead; @NAME is an abstract one."`
-	Resolve        []string `group:"connection" sep:"none" placeholder:"HOST:PORT:ADDR[,ADDR...]" help:"Addresses to use for HOST and PORT, as in curl. May be repeated."`
-	IPv4           bool     `group:"connection" name:"ipv4" short:"4" xor:"family" help:"Use IPv4 addresses only."`
-	IPv6           bool     `group:"connection" name:"ipv6" short:"6" xor:"family" help:"Use IPv6 addresses only."`
-	MyAddr         []string `group:"connection" name:"myaddr" sep:"none" placeholder:"ADDR,FROM-TO,..." help:"Local addresses or names, used in turn; at most 65536. May be repeated."`
-	Hog            bool     `group:"connection" help:"Use the local ports 1024 to 65535 instead of the system's range."`
-	NoKeepalive    bool     `group:"connection" help:"With --closed: a new connection for every arrival. Without it they stay open unless --num-calls is given."`
-	CloseMode      string   `group:"connection" enum:"auto,fin,rst" default:"auto" placeholder:"MODE" help:"How connections are closed: fin, rst (a reset, which leaves no TIME_WAIT), or auto: fin unless local ports would run out; default auto."`
-	CloseWithReset bool     `group:"connection" help:"The same as --close-mode rst."`
-	SendBuffer     size     `group:"connection" placeholder:"SIZE" help:"Send buffer of a socket in bytes, or 64KiB, 1MB; the default is left to the system (httperf: 4096)."`
-	RecvBuffer     size     `group:"connection" placeholder:"SIZE" help:"Receive buffer of a socket; the default is left to the system (httperf: 16384)."`
+	Server              string   `group:"connection" placeholder:"HOST" help:"Name or address of the server; default localhost."`
+	Port                port     `group:"connection" placeholder:"N" help:"Its port; default 80."`
+	UnixSocket          string   `group:"connection" placeholder:"PATH" help:"Connect to this Unix socket instead; @NAME is an abstract one."`
+	Resolve             []string `group:"connection" sep:"none" placeholder:"HOST:PORT:ADDR[,ADDR...]" help:"Addresses to use for HOST and PORT, as in curl. May be repeated."`
+	IPv4                bool     `group:"connection" name:"ipv4" short:"4" xor:"family" help:"Use IPv4 addresses only."`
+	IPv6                bool     `group:"connection" name:"ipv6" short:"6" xor:"family" help:"Use IPv6 addresses only."`
+	MyAddr              []string `group:"connection" name:"myaddr" sep:"none" placeholder:"ADDR,FROM-TO,..." help:"Local addresses or names, used in turn; at most 65536. May be repeated."`
+	Hog                 bool     `group:"connection" help:"Use the local ports 1024 to 65535 instead of the system's range."`
+	NoKeepalive         bool     `group:"connection" help:"With --closed: a new connection for every arrival. Without it they stay open unless --num-calls is given."`
+	HTTP2               bool     `group:"connection" name:"http2" help:"Speak HTTP/2 over TLS; a server that does not agree to it is a TLS error."`
+	HTTP2PriorKnowledge bool     `group:"connection" name:"http2-prior-knowledge" help:"Speak HTTP/2 in the clear, without asking the server."`
+	MaxStreams          count    `group:"connection" placeholder:"N" help:"Calls at once on a connection of the pool over HTTP/2, within what the server allows; default 100."`
+	CloseMode           string   `group:"connection" enum:"auto,fin,rst" default:"auto" placeholder:"MODE" help:"How connections are closed: fin, rst (a reset, which leaves no TIME_WAIT), or auto: fin unless local ports would run out; default auto."`
+	CloseWithReset      bool     `group:"connection" help:"The same as --close-mode rst."`
+	SendBuffer          size     `group:"connection" placeholder:"SIZE" help:"Send buffer of a socket in bytes, or 64KiB, 1MB; the default is left to the system (httperf: 4096)."`
+	RecvBuffer          size     `group:"connection" placeholder:"SIZE" help:"Receive buffer of a socket; the default is left to the system (httperf: 16384)."`
 
 	SSL           bool       `group:"tls" name:"ssl" help:"Speak TLS; the default port is then 443. A URL with https says the same, and so does every option below."`
 	Insecure      bool       `group:"tls" short:"k" help:"Believe any certificate. httperf does so by default, this program verifies."`
@@ -139,6 +142,13 @@ func (c *runCmd) options(p *program, now time.Time, lookup lookupFunc) (run.Opti
 	}
 	if err := c.target(&o); err != nil {
 		return o, nil, err
+	}
+	o.HTTP2, o.MaxStreams = c.HTTP2 || c.HTTP2PriorKnowledge, int(c.MaxStreams)
+	switch {
+	case o.HTTP2 && c.HTTPVersion != "":
+		return o, nil, fmt.Errorf("--http-version %s and HTTP/2: want one of them", c.HTTPVersion)
+	case c.HTTP2 && o.TLS == nil && c.Targets.file == "":
+		return o, nil, errors.New("--http2: want https, or --http2-prior-knowledge to speak it in the clear")
 	}
 	more, err := c.request(&o)
 	if err != nil {
@@ -301,16 +311,16 @@ func (c *runCmd) amount(o *run.Options) error {
 	switch {
 	case c.Closed > 0 && o.Process != nil:
 		return fmt.Errorf("--closed %d with a rate of %s: in a closed model replies set the pace, want one of them", c.Closed, o.RateText)
-	case c.Closed > 0 && c.Connections > 0:
+	case c.Closed > 0 && c.Connections > 0 && !o.HTTP2:
 		return fmt.Errorf("--closed %d and --connections %d: want one of them (a closed model keeps its connections open by itself)", c.Closed, c.Connections)
-	case c.Connections > 0 && o.Process == nil && !c.recorded():
+	case c.Connections > 0 && o.Process == nil && c.Closed == 0 && !c.recorded():
 		return fmt.Errorf("--connections %d: a pool wants a rate (-r); for %d callers that wait for their replies use --closed %d", c.Connections, c.Connections, c.Connections)
 	case c.Connections > 0 && c.NumCalls > 1:
 		return fmt.Errorf("--num-calls %d with --connections: on a pool an arrival is one call", c.NumCalls)
 	case c.Connections > 0 && c.NoKeepalive:
 		return errors.New("--no-keepalive and --connections: want one of them")
 	}
-	o.KeepOpen = c.Closed > 0 && c.NumCalls == 0 && !c.NoKeepalive
+	o.KeepOpen = c.Closed > 0 && c.NumCalls == 0 && !c.NoKeepalive && c.Connections == 0
 	o.NumConns = uint64(c.NumConns)
 	if o.NumConns > 0 || o.Duration > 0 && !o.Classic {
 		return nil

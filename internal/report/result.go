@@ -80,6 +80,7 @@ type Config struct {
 	Sources            []string `json:"sources"`              // local addresses used in turn; empty leaves the choice to the system
 	Target             Target   `json:"target"`               // where the calls go
 	Method             string   `json:"method"`               // of the requests
+	HTTPVersion        string   `json:"http_version"`         // "1.0", "1.1" or "2"
 	Workload           Workload `json:"workload"`             // what the calls of an arrival ask for
 	Engine             string   `json:"engine"`               // "loop" or "conn"
 	Nofile             uint64   `json:"nofile"`               // descriptors the process may open

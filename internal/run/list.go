@@ -21,6 +21,13 @@ func (o *Options) request(uri string) client.RequestOptions {
 		Method: o.Method, URI: uri, Host: hostHeader(o), NoHost: o.NoHost, HTTP10: o.HTTP10,
 		UserAgent: o.UserAgent, Header: o.Header, Body: o.Body,
 	}
+	switch {
+	case !o.HTTP2:
+	case o.TLS != nil:
+		q.HTTP2 = "https"
+	default:
+		q.HTTP2 = "http"
+	}
 	if o.Expand {
 		q.Expand = &client.Expand{Seed: o.Seed, Client: o.Client}
 	}

@@ -32,25 +32,27 @@ type Options struct {
 	Body      []byte
 	UserAgent string // default httpgen/VERSION
 
-	Process  pacer.Process // when arrivals are due; nil together with Closed 0 is httperf's sequential mode
-	RateText string        // the rate or period as it was given, for the report
-	Period   bool          // RateText is a period (--period)
-	Closed   int           // closed model: arrivals open at all times
-	NumConns uint64        // arrivals in all; 0 means no limit if Duration is set or Forever
-	Duration time.Duration // start none after this; 0 means no limit
-	Forever  bool          // neither NumConns nor Duration bound the run, a signal ends it
-	NumCalls int           // calls a connection; default 1
-	Burst    int           // calls sent at once; default 1
-	Pause    time.Duration // between bursts
-	Pool     int           // connections kept open, an arrival is one call
-	KeepOpen bool          // closed model: keep connections open from arrival to arrival
-	Seed     uint64        // of random processes
-	Client   int           // httperf's --client I/N: which client this is
-	Clients  int           // of how many; default 1
-	Warmup   time.Duration
-	Drain    *time.Duration // nil: as long as the timeouts let an arrival take, else 30 s
-	Window   time.Duration  // length of the samples; default 5 s, 1 s below 10 s, 0.1 s below 2 s
-	Start    time.Time      // zero: at once
+	Process    pacer.Process // when arrivals are due; nil together with Closed 0 is httperf's sequential mode
+	RateText   string        // the rate or period as it was given, for the report
+	Period     bool          // RateText is a period (--period)
+	Closed     int           // closed model: arrivals open at all times
+	NumConns   uint64        // arrivals in all; 0 means no limit if Duration is set or Forever
+	Duration   time.Duration // start none after this; 0 means no limit
+	Forever    bool          // neither NumConns nor Duration bound the run, a signal ends it
+	NumCalls   int           // calls a connection; default 1
+	Burst      int           // calls sent at once; default 1
+	Pause      time.Duration // between bursts
+	HTTP2      bool          // speak HTTP/2: by agreement over TLS, by prior knowledge in the clear
+	MaxStreams int           // calls at once on a pooled connection over HTTP/2, within what the server allows; default 100
+	Pool       int           // connections kept open, an arrival is one call
+	KeepOpen   bool          // closed model: keep connections open from arrival to arrival
+	Seed       uint64        // of random processes
+	Client     int           // httperf's --client I/N: which client this is
+	Clients    int           // of how many; default 1
+	Warmup     time.Duration
+	Drain      *time.Duration // nil: as long as the timeouts let an arrival take, else 30 s
+	Window     time.Duration  // length of the samples; default 5 s, 1 s below 10 s, 0.1 s below 2 s
+	Start      time.Time      // zero: at once
 
 	Timeout        time.Duration // of connecting, sending and the reply, each; 0 means none
 	ThinkTimeout   time.Duration // added to the reply's

@@ -125,9 +125,12 @@ func (r *Run) offer() string {
 		if o.KeepOpen {
 			kind = "kept-open connections"
 		}
-		if o.Session != nil {
+		switch {
+		case o.Session != nil:
 			fmt.Fprintf(&b, "Closed model: %s at a time x %s", plural(o.Closed, "session"), calls)
-		} else {
+		case o.Pool > 0:
+			fmt.Fprintf(&b, "Closed model: %s at a time on a pool of %s", plural(o.Closed, "call"), plural(o.Pool, "kept-open connection"))
+		default:
 			fmt.Fprintf(&b, "Closed model: %s at a time on %s x %s", plural(o.Closed, "arrival"), kind, calls)
 		}
 	} else {
@@ -185,6 +188,9 @@ func (r *Run) whereTo() string {
 		fmt.Fprintf(&b, " from %s", plural(n, "source address"))
 	}
 	fmt.Fprintf(&b, " (%s, ", plural(o.Workers, "loop"))
+	if o.HTTP2 {
+		b.WriteString("HTTP/2, ")
+	}
 	if o.Timeout > 0 {
 		fmt.Fprintf(&b, "timeout %s)", seconds(o.Timeout))
 	} else {

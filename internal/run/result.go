@@ -120,6 +120,14 @@ func (r *Run) config(c *client.Result) report.Config {
 		},
 	}
 	cfg.Workload = r.workload()
+	switch {
+	case o.HTTP2:
+		cfg.HTTPVersion = "2"
+	case o.HTTP10:
+		cfg.HTTPVersion = "1.0"
+	default:
+		cfg.HTTPVersion = "1.1"
+	}
 	if r.closeReset {
 		cfg.CloseModeUsed = "rst"
 	}

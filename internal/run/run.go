@@ -81,7 +81,7 @@ func New(o Options) (*Run, error) {
 	r.stream = client.Stream{
 		Process: r.o.Process, PlannedEnd: r.plannedEnd, Seed: o.Seed,
 		Closed: o.Closed, KeepOpen: o.KeepOpen, Target: r.targets[0], Others: r.targets[1:],
-		Workload: work, Sessions: o.sessions(),
+		Workload: work, Sessions: o.sessions(), HTTP2: o.HTTP2, MaxStreams: o.MaxStreams,
 		Pool: o.Pool, Backlog: o.Backlog, Sources: o.Sources, Hog: o.Hog,
 		Timeouts:   client.Timeouts{Connect: o.ConnectTimeout, Send: o.Timeout, Reply: o.ReplyTimeout, Deadline: o.Deadline},
 		CloseReset: r.closeReset, SendBuffer: o.SendBuffer, ReceiveBuffer: o.ReceiveBuffer, MaxHeader: o.MaxHeader,
@@ -159,7 +159,11 @@ func (o *Options) fill() error {
 		return fmt.Errorf("%d calls in bursts of %d: want at least 1", o.NumCalls, o.Burst)
 	case o.CloseMode != "auto" && o.CloseMode != "fin" && o.CloseMode != "rst":
 		return fmt.Errorf("close mode %q: want auto, fin or rst", o.CloseMode)
-	case o.Pool > 0 && o.Closed > 0:
+	case o.HTTP2 && o.HTTP10:
+		return errors.New("HTTP/2 and HTTP/1.0: want one of them")
+	case o.MaxStreams < 0 || o.MaxStreams > 0 && (!o.HTTP2 || o.Pool == 0):
+		return fmt.Errorf("%d calls at once on a connection: want 0 or more, and a pool over HTTP/2", o.MaxStreams)
+	case o.Pool > 0 && o.Closed > 0 && !o.HTTP2:
 		return fmt.Errorf("a pool of %d connections in a closed model: want one of them (a closed model keeps its %d connections open by itself)", o.Pool, o.Closed)
 	case o.Pool > 0 && o.NumCalls > 1:
 		return fmt.Errorf("a pool of %d connections with %d calls an arrival: on a pool an arrival is one call; multiply the rate instead", o.Pool, o.NumCalls)
