@@ -337,6 +337,9 @@ func (r *Run) windows() {
 	}
 }
 
+// Engine names what moves the bytes, as in the result.
+func (r *Run) Engine() string { return r.c.Engine() }
+
 // ID returns the run's identifier, as in the result.
 func (r *Run) ID() string { return r.id }
 
