@@ -265,13 +265,17 @@ func (e *netEngine) dial(c *conn) sampler.Class {
 // handshake has a stack large enough for the next, and a buffer.
 func (e *netEngine) carry(life netLife) {
 	buf := make([]byte, netBuffer)
+	var mem []byte // for what is read ahead of TLS
 	for ok := true; ok; life, ok = <-e.lives {
-		e.live(&life, buf)
+		if mem == nil && life.setup != nil {
+			mem = make([]byte, netBuffer)
+		}
+		e.live(&life, buf, mem)
 	}
 }
 
 // live is the life of a connection.
-func (e *netEngine) live(life *netLife, buf []byte) {
+func (e *netEngine) live(life *netLife, buf, mem []byte) {
 	ctx, nc, setup := life.ctx, life.nc, life.setup
 	conn, err := life.dialer.DialContext(ctx, life.network, life.address)
 	if err != nil {
@@ -282,8 +286,10 @@ func (e *netEngine) live(life *netLife, buf []byte) {
 	}
 	dialed := time.Now()
 	raw := conn
+	var early *ahead
 	if setup != nil {
-		conn, err = setup.handshake(ctx, raw)
+		early = &ahead{Conn: raw, mem: mem}
+		conn, err = setup.handshake(ctx, early)
 		if err != nil {
 			raw.Close()
 			if ctx.Err() == nil {
@@ -303,6 +309,9 @@ func (e *netEngine) live(life *netLife, buf []byte) {
 	e.post(netEvent{c: nc, kind: netConnected, dialed: dialed})
 	for {
 		n, err := conn.Read(buf)
+		if early != nil {
+			n, err = early.rest(conn, buf, n, err)
+		}
 		if n > 0 {
 			e.post(netEvent{c: nc, kind: netData, b: buf[:n]})
 			select {
@@ -406,7 +415,10 @@ func (e *netEngine) hang(c *conn) {
 // netConnOf returns what lies below TLS.
 func netConnOf(c net.Conn) net.Conn {
 	if t, ok := c.(*tls.Conn); ok {
-		return t.NetConn()
+		c = t.NetConn()
+	}
+	if a, ok := c.(*ahead); ok {
+		c = a.Conn
 	}
 	return c
 }
