@@ -18,6 +18,13 @@
 // runs over both. Three things cross between goroutines of the epoll engine: the
 // immutable options at the start, a page of records once a window, and the stop.
 //
+// An arrival is a job, which asks its workload for calls and gives them to its
+// connections. A plain arrival is over with its connection. A session opens
+// further ones, first fit, and goes on with the calls that a connection left
+// unanswered when the peer ended it between two replies. With HTTP/1 the calls on
+// a connection are pipelined; with HTTP/2 each is an h2 stream, and one connection
+// of a pool carries those of many arrivals.
+//
 // A pass of a loop does, in this order: start the arrivals that are due (at
 // most maxStarts, so that replies are read in between); sleep until the next
 // thing is due, polling for the last stretch; handle what became ready; expire
