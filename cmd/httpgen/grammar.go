@@ -9,11 +9,12 @@ import (
 
 // grammar is the command line as kong reads it, after the first pass.
 type grammar struct {
-	ShowVersion bool       `name:"version" short:"V" help:"Print the version."`
-	Run         runCmd     `cmd:"" help:"Offer load to a server and report what came of it. This is the default: its name may be left out."`
-	Serve       serveCmd   `cmd:"" help:"Run the built-in server, whose capacity is known in advance."`
-	Schema      schemaCmd  `cmd:"" help:"Print a JSON schema of the results, or the names of all."`
-	Version     versionCmd `cmd:"" help:"Print the version."`
+	ShowVersion bool         `name:"version" short:"V" help:"Print the version."`
+	Run         runCmd       `cmd:"" help:"Offer load to a server and report what came of it. This is the default: its name may be left out."`
+	Serve       serveCmd     `cmd:"" help:"Run the built-in server, whose capacity is known in advance."`
+	Schema      schemaCmd    `cmd:"" help:"Print a JSON schema of the results, or the names of all."`
+	Dashboard   dashboardCmd `cmd:"" help:"Write dashboards and rules for Grafana and Prometheus."`
+	Version     versionCmd   `cmd:"" help:"Print the version."`
 }
 
 // groups are the headings of the help.
@@ -25,6 +26,7 @@ var groups = []kong.Group{
 	{Key: "request", Title: "Request"},
 	{Key: "timeout", Title: "Timeouts (0 is none)"},
 	{Key: "output", Title: "Output"},
+	{Key: "metrics", Title: "Metrics, for Prometheus"},
 	{Key: "engine", Title: "Engine"},
 	{Key: "behaviour", Title: "Behaviour"},
 }
@@ -44,10 +46,11 @@ func newGrammar() (*grammar, *kong.Kong) {
 // usage is the first lines of each command's help, with the name of the program
 // left open.
 var usage = map[string]string{
-	"run":     "Usage: %[1]s [run] [URL] [flags]\n       %[1]s serve | schema | version [--help]\n",
-	"serve":   "Usage: %[1]s serve [ADDR] [flags]\n",
-	"schema":  "Usage: %[1]s schema [NAME]\n",
-	"version": "Usage: %[1]s version\n",
+	"run":       "Usage: %[1]s [run] [URL] [flags]\n       %[1]s serve | schema | dashboard | version [--help]\n",
+	"serve":     "Usage: %[1]s serve [ADDR] [flags]\n",
+	"schema":    "Usage: %[1]s schema [NAME]\n",
+	"dashboard": "Usage: %[1]s dashboard --out DIR [--force]\n",
+	"version":   "Usage: %[1]s version\n",
 }
 
 // classicUsage is that of run where there are no other commands.

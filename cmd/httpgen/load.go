@@ -63,12 +63,16 @@ func (c *runCmd) run(p *program) (int, error) {
 	for _, w := range append(warnings, r.Plan().Warnings...) {
 		p.warn(w)
 	}
+	watch, err := c.monitor(p, r)
+	if err != nil {
+		return 0, usageError{err}
+	}
 	header := strings.Join(r.Plan().Header, "\n") + "\n"
 	if c.DryRun {
 		return exitOK, p.print(header)
 	}
 	e := &execution{
-		program: p, run: r, tap: t, quiet: c.Quiet || p.classic,
+		program: p, run: r, watch: watch, tap: t, quiet: c.Quiet || p.classic,
 		details: report.Details{Verbose: c.Verbose, Periodic: c.PeriodicStats},
 	}
 	if !e.quiet {
@@ -104,12 +108,14 @@ func socketThere(path string) error {
 type execution struct {
 	*program
 	run     *run.Run
+	watch   *monitor // nil when nobody looks
 	sinks   []*sink
 	tap     *tap // nil when nothing is printed
 	details report.Details
 	quiet   bool
 	end     time.Duration // planned end of sending, for the lines; 0 if it is not known
 	stopped atomic.Bool   // sending was ended before
+	written atomic.Bool   // the result is
 
 	broken map[*sink]error // belongs to follow until it has returned
 }
@@ -124,6 +130,10 @@ func (e *execution) do() (int, error) {
 	}
 	caught := e.catch(stop)
 	e.broken = map[*sink]error{}
+	if err := e.watch.start(ctx, e.quiet); err != nil {
+		discard(e.sinks)
+		return 0, err
+	}
 	var followed sync.WaitGroup
 	followed.Go(func() { e.follow(stop) })
 	res, err := e.run.Do(ctx)
@@ -131,10 +141,24 @@ func (e *execution) do() (int, error) {
 		discard(e.sinks)
 		return 0, errors.Join(errors.New("the run failed"), err)
 	}
-	code := resultCode(res, caught())
+	e.watch.ended()
+	s := caught()
+	code := resultCode(res, s)
 	followed.Wait()
-	return code, errors.Join(err, e.write(res))
+	err = errors.Join(err, e.write(res))
+	e.written.Store(true)
+	if s != nil {
+		// The signal has ended all waiting; what was measured is pushed all the same.
+		var done context.CancelFunc
+		ctx, done = context.WithTimeout(context.Background(), afterSignal)
+		defer done()
+	}
+	e.watch.finish(ctx, s == nil)
+	return code, err
 }
+
+// afterSignal bounds the last push of a run that a signal ended.
+const afterSignal = 5 * time.Second
 
 // catch makes the first SIGINT or SIGTERM stop the run and the second end the
 // program. The function it returns says which was the first, nil for none; after
@@ -146,6 +170,10 @@ func (e *execution) catch(stop func()) (caught func() os.Signal) {
 	go func() {
 		s := <-signals
 		first <- s
+		if e.written.Load() {
+			stop() // there is nothing to wait for but scrapes and pushes
+			return
+		}
 		fmt.Fprintf(e.stderr, "%s: %v: the result follows when what is open has ended, after 5 s at the latest; a second signal ends the program at once, without a result\n", e.name, s)
 		stop()
 		s = <-signals

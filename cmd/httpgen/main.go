@@ -81,6 +81,8 @@ func (p *program) dispatch() (int, error) {
 		return g.Serve.serve(p)
 	case "schema":
 		return 0, g.Schema.print(p)
+	case "dashboard":
+		return 0, g.Dashboard.write(p)
 	case "version":
 		return 0, p.print(versionText())
 	}

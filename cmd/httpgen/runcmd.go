@@ -35,6 +35,7 @@ type runCmd struct {
 
 	sessionFlags `embed:""`
 	fileFlags    `embed:""`
+	metricsFlags `embed:""`
 
 	Server              string   `group:"connection" placeholder:"HOST" help:"Name or address of the server; default localhost."`
 	Port                port     `group:"connection" placeholder:"N" help:"Its port; default 80."`
@@ -233,7 +234,7 @@ func splitURL(s string) (server string, port int, uri string, secure bool, err e
 	case u.User != nil:
 		return "", 0, "", false, fmt.Errorf("URL %s: a user in it is not sent, use -H 'Authorization: ...'", u.Redacted())
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return "", 0, "", false, fmt.Errorf("URL %q: %s (the commands are run, serve, schema and version, and come first)", s, want)
+		return "", 0, "", false, fmt.Errorf("URL %q: %s (the commands are run, serve, schema, dashboard and version, and come first)", s, want)
 	}
 	if port = 80; u.Scheme == "https" {
 		port, secure = 443, true

@@ -340,6 +340,31 @@ func (r *Run) windows() {
 // Engine names what moves the bytes, as in the result.
 func (r *Run) Engine() string { return r.c.Engine() }
 
+// A Description is what those who show a run have to know of it.
+type Description struct {
+	Sampler     *sampler.Sampler
+	Process     string // kind of the arrivals
+	Closed      bool
+	Warmup      time.Duration
+	Planned     time.Duration // 0 if it is not known
+	MaxInflight int
+	Judged      bool                           // replies are compared with an expected status
+	Rate        func(at time.Duration) float64 // arrivals per second asked for; nil in a closed model
+}
+
+// Description describes the run.
+func (r *Run) Description() Description {
+	o := &r.o
+	d := Description{
+		Sampler: r.c.Sampler(), Process: "closed", Closed: o.Process == nil, Warmup: o.Warmup, Planned: r.plannedEnd,
+		MaxInflight: r.c.MaxInflight(), Judged: o.Expect != nil,
+	}
+	if o.Process != nil {
+		d.Process, d.Rate = pacer.Kind(o.Process), o.Process.Rate
+	}
+	return d
+}
+
 // ID returns the run's identifier, as in the result.
 func (r *Run) ID() string { return r.id }
 

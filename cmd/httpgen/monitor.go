@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"httpgen/internal/metrics"
+	"httpgen/internal/push"
+	"httpgen/internal/run"
+	"httpgen/sampler/prom"
+)
+
+// metricsFlags are the options about live metrics.
+type metricsFlags struct {
+	WebListen     []string `group:"metrics" name:"web.listen-address" sep:"none" placeholder:"HOST:PORT" help:"Serve the metrics of the run to Prometheus there; without a host on this machine alone. May be repeated. Off by default."`
+	WebConfig     string   `group:"metrics" name:"web.config.file" placeholder:"FILE" help:"TLS and users of that endpoint, in the form of Prometheus' exporter toolkit."`
+	WebPath       string   `group:"metrics" name:"web.telemetry-path" placeholder:"PATH" help:"Where the metrics are; default /metrics."`
+	WebWaitScrape bool     `group:"metrics" name:"web.wait-scrape" help:"Start the run after the first scrape, so that increase() sees all of it."`
+	Linger        linger   `group:"metrics" name:"metrics-linger" placeholder:"0|TIME|scrape" help:"How long the endpoint stays after the run: 0, a time, or until the next scrape, at most 60s; default scrape if there was one before, else 0."`
+
+	Push             []destination `group:"metrics" name:"push" sep:"none" placeholder:"KIND=URL" help:"Push the metrics: remote-write=URL or pushgateway=URL. May be repeated."`
+	PushInterval     duration      `group:"metrics" placeholder:"TIME" help:"Between two pushes, at least 100ms; default 1s."`
+	PushLabel        []pushLabel   `group:"metrics" sep:"none" placeholder:"NAME=VALUE" help:"Label of every pushed series, beside job, instance and run_id, which it may replace. May be repeated."`
+	PushNative       bool          `group:"metrics" help:"Push native histograms instead of classic ones. A Prometheus 2.42 without --enable-feature=native-histograms refuses all that comes with them."`
+	PushUser         string        `group:"metrics" placeholder:"NAME" help:"User of the receiver; the password is in --push-password-file or the environment's HTTPGEN_PUSH_PASSWORD."`
+	PushPasswordFile string        `group:"metrics" placeholder:"FILE" help:"File with the password."`
+	PushTokenFile    string        `group:"metrics" placeholder:"FILE" help:"File with a bearer token; default the environment's HTTPGEN_PUSH_TOKEN."`
+	PushHeaderFile   string        `group:"metrics" placeholder:"FILE" help:"File with header lines that go with each push."`
+}
+
+// linger is how long the endpoint stays.
+type linger struct{ metrics.Linger }
+
+func (l *linger) UnmarshalText(b []byte) (err error) {
+	l.Linger, err = metrics.ParseLinger(string(b))
+	return err
+}
+
+// A destination is where metrics are pushed.
+type destination struct{ kind, url string }
+
+func (d *destination) UnmarshalText(b []byte) error {
+	kind, url, ok := strings.Cut(string(b), "=")
+	if !ok || url == "" || kind != "remote-write" && kind != "pushgateway" {
+		// What follows may hold a secret.
+		return errors.New("want remote-write=URL or pushgateway=URL")
+	}
+	*d = destination{kind, url}
+	return nil
+}
+
+// A pushLabel is a label of what is pushed.
+type pushLabel struct{ name, value string }
+
+func (l *pushLabel) UnmarshalText(b []byte) error {
+	name, value, ok := strings.Cut(string(b), "=")
+	if !ok || name == "" {
+		return fmt.Errorf("%q: want NAME=VALUE", b)
+	}
+	*l = pushLabel{name, value}
+	return nil
+}
+
+// A monitor shows a run to Prometheus. The nil monitor shows nothing.
+type monitor struct {
+	*program
+	server  *metrics.Server
+	served  bool
+	wait    bool
+	linger  metrics.Linger
+	run     *prom.Run
+	pushers []*push.Pusher
+	pushing sync.WaitGroup
+	stop    context.CancelFunc // of the pushing
+	once    []sync.Once        // one a pusher: its warning
+}
+
+// monitor prepares what the flags ask for, nil if that is nothing.
+func (c *runCmd) monitor(p *program, r *run.Run) (*monitor, error) {
+	m := &c.metricsFlags
+	if len(m.WebListen) == 0 {
+		switch {
+		case m.WebConfig != "", m.WebPath != "", m.WebWaitScrape, m.Linger != linger{}:
+			return nil, errors.New("--web.config.file, --web.telemetry-path, --web.wait-scrape and --metrics-linger: want --web.listen-address")
+		case len(m.Push) == 0:
+			if m.PushInterval > 0 || len(m.PushLabel) > 0 || m.PushNative || m.PushUser+m.PushPasswordFile+m.PushTokenFile+m.PushHeaderFile != "" {
+				return nil, errors.New("options of --push: want --push")
+			}
+			return nil, nil
+		}
+	}
+	s, err := metrics.New(metrics.Options{Listen: m.WebListen, ConfigFile: m.WebConfig, Path: m.WebPath, Version: run.Version})
+	if err != nil {
+		return nil, err
+	}
+	mon := &monitor{program: p, server: s, served: len(m.WebListen) > 0, wait: m.WebWaitScrape, linger: m.Linger.Linger}
+	d := r.Description()
+	mon.run, err = s.Collector().Attach(d.Sampler, prom.Info{
+		ID: r.ID(), Process: d.Process, Engine: r.Engine(), Closed: d.Closed, Warmup: d.Warmup, Planned: d.Planned, MaxInflight: d.MaxInflight,
+		Streams: []prom.Stream{{Client: "1", Target: "1", Weight: 1, Judged: d.Judged, Rate: d.Rate}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, to := range m.Push {
+		o := push.Options{
+			Auth:     push.Auth{BasicUser: m.PushUser, PasswordFile: m.PushPasswordFile, BearerFile: m.PushTokenFile, HeaderFile: m.PushHeaderFile},
+			Interval: time.Duration(m.PushInterval), RunID: r.ID(), Native: m.PushNative, Labels: map[string]string{},
+		}
+		for _, l := range m.PushLabel {
+			switch l.name {
+			case "job":
+				o.Job = l.value
+			case "instance":
+				o.Instance = l.value
+			case "run_id":
+				o.RunID = l.value
+			default:
+				o.Labels[l.name] = l.value
+			}
+		}
+		if to.kind == "remote-write" {
+			o.RemoteWrite = to.url
+		} else {
+			o.Pushgateway = to.url
+		}
+		pusher, err := push.New(o, s.Registry())
+		if err != nil {
+			return nil, err
+		}
+		if err := s.Registry().Register(pusher); err != nil {
+			return nil, fmt.Errorf("--push %s: want each kind once: %w", to.kind, err)
+		}
+		mon.pushers = append(mon.pushers, pusher)
+	}
+	mon.once = make([]sync.Once, len(mon.pushers))
+	return mon, nil
+}
+
+// start opens the endpoint and waits for the first scrape where that is asked for.
+func (m *monitor) start(ctx context.Context, quiet bool) error {
+	if m == nil {
+		return nil
+	}
+	addrs, err := m.server.Start()
+	if err != nil {
+		return err
+	}
+	for _, w := range m.server.Warnings() {
+		m.warn(w)
+	}
+	if len(addrs) > 0 && !quiet {
+		fmt.Fprintf(m.stderr, "Metrics at %s\n", strings.Join(addrs, ", "))
+	}
+	if m.served {
+		go func() {
+			for err := range m.server.Failed() {
+				m.warn(fmt.Sprintf("metrics: %v", err))
+			}
+		}()
+	}
+	if m.wait {
+		if !quiet {
+			fmt.Fprintln(m.stderr, "The run starts after the first scrape.")
+		}
+		if err := m.server.WaitScrape(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	m.run.Begin(time.Now())
+	m.server.Ready()
+	var push context.Context
+	push, m.stop = context.WithCancel(context.Background())
+	for i, p := range m.pushers {
+		m.pushing.Go(func() { p.Run(push) })
+		m.pushing.Go(func() { m.complain(push, i) })
+	}
+	return nil
+}
+
+// complain warns once when a receiver cannot be reached, while the run goes on.
+func (m *monitor) complain(ctx context.Context, i int) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := m.pushers[i].FirstError(); err != nil {
+			m.once[i].Do(func() { m.warn(fmt.Sprintf("push: %v (the run goes on)", err)) })
+			return
+		}
+	}
+}
+
+// ended notes that the totals stand.
+func (m *monitor) ended() {
+	if m != nil {
+		m.run.End(time.Now())
+	}
+}
+
+// finish pushes what is left and, if stay is set, lets the endpoint linger, until
+// ctx ends.
+func (m *monitor) finish(ctx context.Context, stay bool) {
+	if m == nil {
+		return
+	}
+	var flushed sync.WaitGroup
+	for i, p := range m.pushers {
+		flushed.Go(func() {
+			if err := p.Finish(ctx); err != nil {
+				m.once[i].Do(func() {})
+				m.warn(fmt.Sprintf("push: %v", err))
+			}
+		})
+	}
+	if m.served && stay {
+		m.server.Linger(ctx, m.linger)
+	}
+	flushed.Wait()
+	m.stop()
+	m.pushing.Wait()
+	m.server.Close()
+}
