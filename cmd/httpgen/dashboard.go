@@ -8,8 +8,8 @@ import (
 
 // dashboardCmd is the command dashboard.
 type dashboardCmd struct {
-	Out   string `required:"" placeholder:"DIR" help:"Where the files go; it is made if it is not there."`
-	Force bool   `help:"Replace files that are there."`
+	Out   string `group:"output" required:"" placeholder:"DIR" help:"Where the files go; it is made if it is not there."`
+	Force bool   `group:"output" help:"Replace files that are there."`
 }
 
 // Help implements kong.HelpProvider.

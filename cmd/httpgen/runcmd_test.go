@@ -253,6 +253,9 @@ func TestRunOptions(t *testing.T) {
 		{[]string{"--access-log", "testdata/three.log", "--closed", "2"}, func(o *run.Options) any { return []any{o.Closed, o.Process} }, []any{2, pacer.Process(nil)}},
 		{[]string{"--access-log", "testdata/three.log", "--speed", "4"}, ends, []any{750 * time.Millisecond, uint64(3), "access-log:testdata/three.log@4x"}},
 		{[]string{"--har", "testdata/two.har", "--speed", "0.5x"}, ends, []any{time.Second, uint64(2), "har:testdata/two.har@0.5x"}},
+		{[]string{"https://h.test/", "--http2"}, func(o *run.Options) any { return []bool{o.HTTP2, o.TLS != nil} }, []bool{true, true}},
+		{[]string{"http://h.test/", "--http2-prior-knowledge"}, func(o *run.Options) any { return []bool{o.HTTP2, o.TLS != nil} }, []bool{true, false}},
+		{[]string{"https://h.test/", "--http2", "--closed", "40", "--connections", "4", "--max-streams", "20"}, func(o *run.Options) any { return []any{o.Closed, o.Pool, o.MaxStreams, o.KeepOpen} }, []any{40, 4, 20, false}},
 		{nil, func(o *run.Options) any { return o.Expand }, true},
 		{[]string{"--no-expand"}, func(o *run.Options) any { return o.Expand }, false},
 	} {
@@ -270,6 +273,7 @@ func TestRunOptions(t *testing.T) {
 	}
 	// Those that have no field in run.Options.
 	others := []string{"help", "version", "output", "quiet", "verbose", "periodic-stats", "print-reply", "print-request", "dry-run", "debug", "use-timer-cache"}
+	others = append(others, monitorFlags...)
 	for name := range runFlags(t) {
 		if !used[name] && !slices.Contains(others, name) {
 			t.Errorf("--%s is not tested", name)
