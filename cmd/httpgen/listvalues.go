@@ -16,6 +16,7 @@ type uriList struct {
 	file string
 	once bool
 	uris []string
+	rows []int // one a URI: its line; nil where NULs end them
 }
 
 func (l *uriList) UnmarshalText(b []byte) error {
@@ -30,7 +31,8 @@ func (l *uriList) UnmarshalText(b []byte) error {
 	if err != nil {
 		return err
 	}
-	*l = uriList{file: file, once: again == "n", uris: splitURIs(content)}
+	*l = uriList{file: file, once: again == "n"}
+	l.uris, l.rows = splitURIs(content)
 	if len(l.uris) == 0 {
 		return fmt.Errorf("%q: it holds no URI, want one a line or one before each NUL", file)
 	}
@@ -38,19 +40,25 @@ func (l *uriList) UnmarshalText(b []byte) error {
 }
 
 // splitURIs returns the entries of a list: they end with a NUL where there is
-// one, as httperf wants it, else with the line. Empty ones are left out.
-func splitURIs(content []byte) []string {
-	end := "\n"
+// one, as httperf wants it, else with the line, and rows are then their lines.
+// Empty ones are left out.
+func splitURIs(content []byte) (uris []string, rows []int) {
+	end, lines := "\n", true
 	if bytes.IndexByte(content, 0) >= 0 {
-		end = "\x00"
+		end, lines = "\x00", false
 	}
-	var uris []string
+	row := 0
 	for uri := range strings.SplitSeq(string(content), end) {
-		if uri = strings.TrimSuffix(uri, "\r"); strings.TrimSpace(uri) != "" {
-			uris = append(uris, uri)
+		row++
+		if uri = strings.TrimSuffix(uri, "\r"); strings.TrimSpace(uri) == "" {
+			continue
+		}
+		uris = append(uris, uri)
+		if lines {
+			rows = append(rows, row)
 		}
 	}
-	return uris
+	return uris, rows
 }
 
 // workingSet is httperf's --wset: N files and a step.

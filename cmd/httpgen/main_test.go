@@ -177,7 +177,7 @@ func TestUsageErrors(t *testing.T) {
 		{"--wlog y,-", "--wlog: \"-\": standard input is not read"},
 		{"--wlog y,testdata/none", "--wlog: open testdata/none: no such file"},
 		{"--wlog n,testdata/blank.list", `--wlog: "testdata/blank.list": it holds no URI, want one a line or one before each NUL`},
-		{"--wlog n,testdata/bad.list", `entry 2 of "testdata/bad.list": URI "/b c": want no blanks`},
+		{"--wlog n,testdata/bad.list", `testdata/bad.list:3:3: URI "/b c": want no blanks`},
 		{"--wlog y,testdata/bad.list -X GE(T", `method "GE(T": want a token`},
 		{"--wlog y,testdata/bad.list --wset 5,1", "--wlog and --wset: want one of them"},
 		{"--wset 10", `--wset: "10": want N,X: files from 1 to 1000000`},

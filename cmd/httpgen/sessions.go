@@ -140,7 +140,7 @@ func (c *runCmd) files(o *run.Options) (warnings []string, err error) {
 	replayed := false
 	switch {
 	case c.WLog.file != "":
-		o.URIs, o.From, o.Once = c.WLog.uris, c.WLog.file, c.WLog.once
+		o.URIs, o.Rows, o.From, o.Once = c.WLog.uris, c.WLog.rows, c.WLog.file, c.WLog.once
 	case c.Targets.file != "":
 		o.Requests, o.From = c.Targets.requests, c.Targets.file
 	case c.HAR.file != "":

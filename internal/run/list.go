@@ -151,22 +151,35 @@ func (o *Options) tooLong() error {
 
 // list builds n requests of about size bytes each.
 func (o *Options) list(n, size int, uri func(i int) string) ([]*client.Request, error) {
-	from := ""
-	if o.From != "" {
-		from = " of " + strconv.Quote(o.From)
-	}
 	if n > maxList/size {
+		from := ""
+		if o.From != "" {
+			from = " of " + strconv.Quote(o.From)
+		}
 		return nil, fmt.Errorf("%d requests%s of %d bytes each, with header and body: want no more than %d MiB in all", n, from, size, maxList>>20)
 	}
 	list := make([]*client.Request, n)
 	for i := range list {
 		req, err := client.NewRequest(o.request(uri(i)))
 		if err != nil {
-			return nil, fmt.Errorf("entry %d%s: %w", i+1, from, trim(err))
+			return nil, fmt.Errorf("%s: %w", o.entry(i, uri(i)), trim(err))
 		}
 		list[i] = req
 	}
 	return list, nil
+}
+
+// entry names entry i of a list: by file, line and the column of what cannot be
+// sent where lines are known, else by its number.
+func (o *Options) entry(i int, uri string) string {
+	switch {
+	case i < len(o.Rows):
+		column := 1 + max(0, strings.IndexFunc(uri, func(r rune) bool { return r <= ' ' || r == 0x7f }))
+		return fmt.Sprintf("%s:%d:%d", o.From, o.Rows[i], column)
+	case o.From != "":
+		return fmt.Sprintf("entry %d of %q", i+1, o.From)
+	}
+	return fmt.Sprintf("entry %d", i+1)
 }
 
 // uri returns how file i is asked for. The prefix loses one slash at its end.

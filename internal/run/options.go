@@ -76,6 +76,7 @@ type Options struct {
 
 	// What is asked for instead of URI, at most one of these.
 	URIs       []string         // in order over all calls
+	Rows       []int            // one a URI: the line of From; nil numbers them
 	Requests   []script.Request // instead of URIs: all of the request, and its server
 	Log        *accesslog.Log   // instead of URIs: its requests, in order, again and again
 	From       string           // name of the file that they or a script are from, for the report and errors
