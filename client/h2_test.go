@@ -310,6 +310,22 @@ func TestH2PoolSurvivesGoaway(t *testing.T) {
 	}
 }
 
+func TestH2PoolClosedWhileAnArrivalThinks(t *testing.T) {
+	t.Parallel()
+	for _, e := range engines {
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			addr := e.script2(t, func(p *peer2, id uint32, n int) bool { p.reply(id); return p.leave() })
+			o := e.overH2(t, plan(t, to(addr), 1, Calls{Calls: 2, Pause: 100 * time.Millisecond}))
+			o.Streams[0].Pool = 1
+			a := do(t, o).All
+			if a.Completed() != 1 || a.Replies != 1 || a.LostCalls != 1 {
+				t.Errorf("outcomes %s, replies %d, lost %d: want 1 ok, 1, 1", outcomes(&a), a.Replies, a.LostCalls)
+			}
+		})
+	}
+}
+
 func TestH2SessionsSurviveGoaway(t *testing.T) {
 	t.Parallel()
 	for _, e := range engines {

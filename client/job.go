@@ -142,6 +142,10 @@ func (l *loop) awake(w waiting, now time.Duration) {
 		return
 	}
 	j.asleep = false
+	if c := j.via; c != nil && c.gen != j.viaGen {
+		l.finish(j, false, now) // the connection that it shared has ended meanwhile
+		return
+	}
 	l.issue(j, j.queued, w.at, now)
 }
 
