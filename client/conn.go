@@ -112,7 +112,7 @@ func (l *loop) observe(c *conn) {
 }
 
 // add gives c one more call.
-func (c *conn) add(k call) {
+func (c *conn) add(k *call) {
 	if c.head == len(c.calls) {
 		c.calls, c.head, c.unsent = c.calls[:0], 0, 0
 		c.parser.Reset(k.req.head)
@@ -121,7 +121,7 @@ func (c *conn) add(k call) {
 		n := copy(c.calls, c.calls[c.head:])
 		c.calls, c.unsent, c.head = c.calls[:n], c.unsent-c.head, 0
 	}
-	c.calls = append(c.calls, k)
+	c.calls = append(c.calls, *k)
 }
 
 // unfinished says whether c has something to send.
@@ -528,8 +528,7 @@ func (l *loop) stray(c *conn, now time.Duration) {
 			return
 		}
 		// A session that tries again goes on with this one.
-		j.open++
-		j.pending = append(j.pending, l.call(j, req, now))
+		l.ask(j, req, now)
 	}
 	l.fail(c, sampler.Protocol, now)
 }

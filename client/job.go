@@ -152,12 +152,7 @@ func (l *loop) awake(w waiting, now time.Duration) {
 // issue sends a request and those that follow at once.
 func (l *loop) issue(j *job, req *Request, intended, now time.Duration) {
 	for {
-		k := l.call(j, req, intended)
-		j.session.Seq++
-		j.open++
-		if !l.place(j, k) {
-			j.pending = append(j.pending, k)
-		}
+		l.ask(j, req, intended)
 		if !j.session.More {
 			break
 		}
@@ -172,21 +167,35 @@ func (l *loop) issue(j *job, req *Request, intended, now time.Duration) {
 	l.send(j, now)
 }
 
-// call returns a call of j.
-func (l *loop) call(j *job, req *Request, intended time.Duration) call {
-	k := call{req: req, job: j, bytes: l.expand(req, &j.session), h2: req.h2, intended: intended}
-	if req.h2 != nil && req.parts != nil {
-		// A number in the place of a placeholder is no reason to refuse it.
-		if r, err := h2Form(k.bytes, len(k.bytes)-(len(req.bytes)-req.end), req.scheme); err == nil {
-			k.h2 = r
-		}
+// ask gives j one more call.
+func (l *loop) ask(j *job, req *Request, intended time.Duration) {
+	k := call{req: req, job: j, bytes: req.bytes, h2: req.h2, intended: intended}
+	if req.parts != nil {
+		l.fill(&k)
 	}
-	return k
+	j.session.Seq++
+	j.open++
+	if !l.place(j, &k) {
+		j.pending = append(j.pending, k)
+	}
+}
+
+// fill puts numbers in the place of k's placeholders.
+func (l *loop) fill(k *call) {
+	req := k.req
+	k.bytes = l.expand(req, &k.job.session)
+	if req.h2 == nil {
+		return
+	}
+	// A number in the place of a placeholder is no reason to refuse it.
+	if r, err := h2Form(k.bytes, len(k.bytes)-(len(req.bytes)-req.end), req.scheme); err == nil {
+		k.h2 = r
+	}
 }
 
 // place gives a call to the first connection of j that has room for it, as
 // httperf does, and says whether there is one.
-func (l *loop) place(j *job, k call) bool {
+func (l *loop) place(j *job, k *call) bool {
 	s := j.stream.Sessions
 	if c := j.via; c != nil && c.gen == j.viaGen {
 		c.add(k)
@@ -240,7 +249,7 @@ func (l *loop) send(j *job, now time.Duration) {
 // refill places calls that wait for room.
 func (l *loop) refill(j *job, now time.Duration) {
 	n := 0
-	for n < len(j.pending) && l.place(j, j.pending[n]) {
+	for n < len(j.pending) && l.place(j, &j.pending[n]) {
 		n++
 	}
 	if n > 0 {
