@@ -98,6 +98,17 @@ func TestNextAddressWhenOneRefuses(t *testing.T) {
 	}
 }
 
+func TestUnfinishedArrivalsWereFollowed(t *testing.T) {
+	t.Parallel()
+	o := plan(t, to(serve(t, silent)), 3, Calls{})
+	o.Streams[0].Timeouts = Timeouts{}
+	o.Drain = 150 * time.Millisecond
+	a := do(t, o).All
+	if a.Unfinished != 3 || a.Followed < 150*time.Millisecond {
+		t.Errorf("%d unfinished, followed for %v: want 3, at least 150 ms", a.Unfinished, a.Followed)
+	}
+}
+
 func TestAllAddressesRefuse(t *testing.T) {
 	t.Parallel()
 	a := do(t, plan(t, Target{Addrs: []netip.AddrPort{closedPort(t), closedPort(t)}}, 4, Calls{})).All

@@ -46,9 +46,10 @@ type shedRun struct {
 // A part is what one stream did on one loop during one page.
 type part struct {
 	Tally
-	times   [numMetrics]Dist
-	shed    []shedRun
-	lengths Lengths
+	times    [numMetrics]Dist
+	shed     []shedRun
+	lengths  Lengths
+	followed time.Duration // longest that an unfinished arrival was open
 }
 
 func (p *part) reset() {
@@ -58,6 +59,7 @@ func (p *part) reset() {
 	}
 	p.shed = p.shed[:0]
 	p.lengths = p.lengths[:0]
+	p.followed = 0
 }
 
 // A page is what one loop recorded during one window or a piece of it.
@@ -308,6 +310,7 @@ func (r *Recorder) Arrival(a *Arrival) {
 	p.Retries += uint64(a.Retries)
 	if a.Unfinished {
 		p.Unfinished++
+		p.followed = max(p.followed, a.Ended-a.Intended)
 		p.UnfinishedCalls += uint64(a.Unanswered + a.Unsent)
 		return
 	}

@@ -284,6 +284,7 @@ func (s *Sampler) merge(p *page) {
 			}
 			into.Tally.Merge(&from.Tally)
 			into.lengths.merge(from.lengths)
+			into.followed = max(into.followed, from.followed)
 			for m := range from.times {
 				into.times[m].Merge(&from.times[m])
 			}

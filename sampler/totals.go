@@ -28,8 +28,9 @@ type Totals struct {
 	Warmup Tally  // within it
 	Times  Times  // after the warm-up
 
-	Lengths       Lengths // of sessions, after the warm-up
-	WarmupLengths Lengths // within it
+	Followed      time.Duration // longest that an unfinished arrival was open from its intended start, after the warm-up
+	Lengths       Lengths       // of sessions, after the warm-up
+	WarmupLengths Lengths       // within it
 }
 
 // Result is a consistent copy of everything.
@@ -79,7 +80,7 @@ func (s *Sampler) Snapshot() *Result {
 	for i := range s.streams {
 		t := &s.streams[i]
 		r.Streams = append(r.Streams, Totals{Name: t.name, Tally: t.main.Tally, Warmup: t.warm.Tally, Times: t.main.copyTimes(),
-			Lengths: slices.Clone(t.main.lengths), WarmupLengths: slices.Clone(t.warm.lengths)})
+			Followed: t.main.followed, Lengths: slices.Clone(t.main.lengths), WarmupLengths: slices.Clone(t.warm.lengths)})
 		for _, g := range t.at {
 			r.Inflight += g.inflight
 			r.Connections += g.open
@@ -87,6 +88,7 @@ func (s *Sampler) Snapshot() *Result {
 		r.All.Tally.Merge(&t.main.Tally)
 		r.All.Warmup.Merge(&t.warm.Tally)
 		r.All.Times.merge(&r.Streams[i].Times)
+		r.All.Followed = max(r.All.Followed, t.main.followed)
 		r.All.Lengths.merge(t.main.lengths)
 		r.All.WarmupLengths.merge(t.warm.lengths)
 	}

@@ -356,7 +356,7 @@ func times(t *sampler.Totals, judged bool) report.Times {
 		Connect: timing(&d.Connect), TLS: timing(&d.TLS), FirstByte: timing(&d.FirstByte),
 		Transfer: timing(&d.Transfer), Lifetime: timing(&d.Lifetime), Failure: timing(&d.Failure),
 	}
-	beyond := max(d.Latency.Max(), d.Failure.Max())
+	beyond := max(d.Latency.Max(), d.Failure.Max(), t.Followed)
 	good := &d.Latency
 	if judged {
 		good = &d.Good
