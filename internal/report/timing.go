@@ -110,7 +110,7 @@ type Times struct {
 type AllArrivals struct {
 	Count         uint64  `json:"count"`          // calls planned by started arrivals; with one call an arrival, the started arrivals
 	Failed        uint64  `json:"failed"`         // those of them without a complete reply
-	BeyondSeconds float64 `json:"beyond_seconds"` // the longest that any of them was followed from its intended start, to its reply or its failure
+	BeyondSeconds float64 `json:"beyond_seconds"` // the longest that any of them was followed from its intended start, to its reply, its failure or the end of the run
 	Percentiles
 }
 
