@@ -302,8 +302,8 @@ func TestH2PoolSurvivesGoaway(t *testing.T) {
 				o := e.overH2(t, plan(t, to(addr), 200, Calls{}))
 				o.Streams[0].Pool = 1
 				a := do(t, o).All
-				if a.Completed()+a.Outcomes[sampler.H2Goaway] != 200 || a.Completed() < 100 || a.Attempted < 10 {
-					t.Errorf("outcomes %s, %d connections: want 200 that are ok or h2_goaway, most ok, at least 10", outcomes(&a), a.Attempted)
+				if a.Completed()+a.Outcomes[sampler.H2Goaway] != 200 || a.Completed() < 50 || a.Attempted < 5 {
+					t.Errorf("outcomes %s, %d connections: want 200 that are ok or h2_goaway, many ok, at least 5", outcomes(&a), a.Attempted)
 				}
 			})
 		}
