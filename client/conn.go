@@ -409,10 +409,18 @@ func (l *loop) hungUp(c *conn, class sampler.Class, now time.Duration) {
 		l.lose(c, now)
 	case l.resumable(c, class):
 		l.resume(c, now)
-	case class == sampler.OK:
-		l.finish(c.job, false, now)
-	default:
+	case class != sampler.OK:
 		l.fail(c, class, now)
+	case c.stream.Sessions == nil:
+		l.finish(c.job, false, now)
+	case c.h2 == nil || !c.h2.going:
+		l.fail(c, sampler.ClosedEarly, now)
+	case c.job.failures < maxFailures:
+		// The peer took nothing from this connection, and may from the next.
+		c.job.failures++
+		l.resume(c, now)
+	default:
+		l.fail(c, sampler.H2Goaway, now)
 	}
 }
 

@@ -18,7 +18,20 @@ type epoll struct {
 	events []poll.Event
 	buf    []byte
 	ends   []endpoints // one a stream
+	ready  int         // events of the last poll
+	left   []unread    // connections that were not read to the end, and
+	turn   []unread    // those of the last poll
 }
+
+// An unread is a connection on which more has arrived than was read at once.
+type unread struct {
+	conn int32
+	gen  uint32
+}
+
+// maxReads bounds what is read from one connection before others have their turn,
+// and timers: some peers send without end.
+const maxReads = 16
 
 // endpoints are the kernel's forms of a stream's addresses.
 type endpoints struct {
@@ -116,11 +129,16 @@ func (e *epoll) close() { e.poller.Close() }
 func (e *epoll) wake() { e.poller.Wake() }
 
 func (e *epoll) poll(d time.Duration) (n int, more bool, err error) {
+	if len(e.left) > 0 {
+		d = 0
+	}
 	n, errno := e.poller.Wait(e.events, d)
 	if errno != 0 {
 		return 0, false, fmt.Errorf("epoll: %w", errno)
 	}
-	return n, n == len(e.events), nil
+	e.ready = n
+	e.turn, e.left = e.left, e.turn[:0]
+	return n + len(e.turn), n == len(e.events), nil
 }
 
 func (e *epoll) dial(c *conn) sampler.Class {
@@ -190,6 +208,13 @@ func (e *epoll) drain(c *conn) { e.read(c, true) }
 
 // handle handles one ready socket.
 func (e *epoll) handle(i int) {
+	if i >= e.ready {
+		u := e.turn[i-e.ready]
+		if c := e.l.at(u.conn); c.gen == u.gen {
+			e.read(c, false)
+		}
+		return
+	}
 	l, ev := e.l, &e.events[i]
 	data := poll.Data(ev)
 	c := l.at(int32(uint32(data)))
@@ -220,7 +245,11 @@ func (e *epoll) handle(i int) {
 // end of the stream is read too.
 func (e *epoll) read(c *conn, ending bool) {
 	l := e.l
-	for {
+	for k := 0; ; k++ {
+		if k == maxReads && !ending {
+			e.left = append(e.left, unread{c.self, c.gen})
+			return
+		}
 		n, errno := poll.Read(c.fd, e.buf)
 		if errno == syscall.EAGAIN {
 			return

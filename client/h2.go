@@ -193,8 +193,13 @@ func (l *loop) flushH2(c *conn, now time.Duration) {
 	}
 	h.sent += int64(len(h.Out))
 	h.Out, h.off = h.Out[:0], 0
-	if c.timer.queue == int32(st.id*numKinds+sendKind) {
+	sending := c.timer.queue == int32(st.id*numKinds+sendKind)
+	switch waits := c.head == c.unsent && c.unsent < len(c.calls); {
+	case sending && !waits:
 		l.drop(&c.timer)
+	case waits && !sending && st.Timeouts.Send > 0:
+		// The peer takes no streams at all.
+		l.arm(c, sendKind, now+st.Timeouts.Send)
 	}
 	l.written(c, l.now())
 	if h.going && c.head == c.unsent {

@@ -447,3 +447,40 @@ func TestH2Unfinished(t *testing.T) {
 		}
 	}
 }
+
+// goaway answers nothing: it lets every connection go at once.
+func goaway(streams bool) script {
+	return func(c net.Conn, r *bufio.Reader) {
+		if _, err := io.CopyN(io.Discard, r, int64(len(h2.ClientPreface))); err != nil {
+			return
+		}
+		f := h2.NewFramer(c, r)
+		if streams {
+			f.WriteSettings()
+			f.WriteGoAway(0, h2.ErrCodeNo, nil)
+		} else {
+			f.WriteSettings(h2.Setting{ID: h2.SettingMaxConcurrentStreams, Val: 0})
+		}
+		io.Copy(io.Discard, r)
+	}
+}
+
+func TestH2SessionsWithoutAReplyFail(t *testing.T) {
+	t.Parallel()
+	e := engines[0]
+	o := e.overH2(t, sessions(t, to(serve(t, goaway(true))), 5, Calls{Calls: 3}, Sessions{}))
+	if a := do(t, o).All; a.Outcomes[sampler.H2Goaway] != 5 || a.LostCalls != 15 {
+		t.Errorf("outcomes %s, %d lost calls: want 5 h2_goaway, 15", outcomes(&a), a.LostCalls)
+	}
+}
+
+func TestH2NoStreamsAtAll(t *testing.T) {
+	t.Parallel()
+	e := engines[0]
+	o := e.overH2(t, plan(t, to(serve(t, goaway(false))), 5, Calls{Calls: 3}))
+	o.Streams[0].Timeouts = Timeouts{Connect: time.Second, Send: 100 * time.Millisecond, Reply: 100 * time.Millisecond}
+	// The first request may be on its way before the server says that it takes none.
+	if a := do(t, o).All; a.Outcomes[sampler.SendTimeout]+a.Outcomes[sampler.ReplyTimeout] != 5 {
+		t.Errorf("outcomes %s, want 5 that are send_timeout or reply_timeout", outcomes(&a))
+	}
+}

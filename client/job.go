@@ -118,6 +118,10 @@ func (l *loop) openFor(j *job) *conn {
 // next asks the workload what comes after last and sends it, or ends the
 // arrival.
 func (l *loop) next(j *job, last *Reply, now time.Duration) {
+	if l.stopped && last != nil {
+		l.quit(j, now)
+		return
+	}
 	req, wait, ok := j.stream.Workload.Next(&j.session, last)
 	if !ok {
 		l.finish(j, true, now)
@@ -142,6 +146,10 @@ func (l *loop) awake(w waiting, now time.Duration) {
 		return
 	}
 	j.asleep = false
+	if l.stopped {
+		l.quit(j, now)
+		return
+	}
 	if c := j.via; c != nil && c.gen != j.viaGen {
 		l.finish(j, false, now) // the connection that it shared has ended meanwhile
 		return
@@ -321,6 +329,17 @@ func (l *loop) leave(j *job, now time.Duration) {
 	if slot {
 		st.restart++
 	}
+}
+
+// quit ends an arrival that would go on, in a run that was stopped. What it has
+// not done is unfinished, unless it has done all.
+func (l *loop) quit(j *job, now time.Duration) {
+	if j.replied == j.session.Planned+j.session.Extra {
+		l.finish(j, true, now)
+		return
+	}
+	l.end(j, sampler.OK, true, now)
+	l.leave(j, now)
 }
 
 // retire returns a job without connections to the free list.

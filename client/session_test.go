@@ -2,6 +2,7 @@ package client
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net"
 	"net/netip"
@@ -363,5 +364,37 @@ func TestExpandRandom(t *testing.T) {
 	}
 	if a, b := l.expand(req, &Session{Seq: 5}), l.expand(req, &Session{Seq: 5}); string(a) != string(b) {
 		t.Errorf("the same call gives %q and %q", a, b)
+	}
+}
+
+func TestStopEndsSessions(t *testing.T) {
+	t.Parallel()
+	for _, e := range engines {
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			addr := e.serve(t, each(plainReply))
+			o := e.on(sessions(t, to(addr), 3, Calls{Calls: 1 << 40}, Sessions{}))
+			c, err := New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			go func() {
+				// Some windows long, so that all have begun.
+				n := 0
+				for range c.Sampler().Follow() {
+					if n++; n == 1 {
+						cancel()
+					}
+				}
+			}()
+			r, err := c.Run(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a := r.All; a.Unfinished != 3 || a.Replies == 0 || a.Errors() != 0 {
+				t.Errorf("%d unfinished, %d replies, outcomes %s: want 3, some, no errors", a.Unfinished, a.Replies, outcomes(&a))
+			}
+		})
 	}
 }
