@@ -340,7 +340,7 @@ type header client.Header
 func (h *header) UnmarshalText(b []byte) error {
 	s := string(b)
 	if strings.ContainsAny(s, "\r\n") {
-		return fmt.Errorf("%q: want one line (--add-header takes several)", s)
+		return errors.New("want one line (--add-header takes several)")
 	}
 	fields, err := http1.SplitFields([]byte(s + "\r\n"))
 	if err != nil {

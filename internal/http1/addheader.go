@@ -17,7 +17,7 @@ func ParseAddHeader(s string) (raw []byte, warnings []string, err error) {
 	}
 	if len(raw) > 0 && raw[len(raw)-1] != '\n' {
 		raw = append(raw, "\r\n"...)
-		warnings = append(warnings, fmt.Sprintf(`added header %q does not end its last line; \n was added`, s))
+		warnings = append(warnings, fmt.Sprintf(`added header %q does not end its last line; \n was added`, begin(s)))
 	}
 	if _, err := SplitFields(raw); err != nil {
 		return nil, nil, err
@@ -35,7 +35,7 @@ func unescape(s string) ([]byte, error) {
 		}
 		i++
 		if i == len(s) {
-			return nil, fmt.Errorf("http1: added header %q: nothing follows the last backslash", s)
+			return nil, fmt.Errorf("http1: added header %q: nothing follows the last backslash", begin(s))
 		}
 		switch c := s[i]; c {
 		case 'n':
@@ -49,7 +49,7 @@ func unescape(s string) ([]byte, error) {
 		default:
 			v, digits := octal(s[i:])
 			if digits == 0 || v > 0xff {
-				return nil, fmt.Errorf(`http1: added header %q: escape \%s: want \n, \r, \a, \\ or an octal byte`, s, s[i:i+max(digits, 1)])
+				return nil, fmt.Errorf(`http1: added header %q: escape \%s: want \n, \r, \a, \\ or an octal byte`, begin(s), s[i:i+max(digits, 1)])
 			}
 			raw = append(raw, byte(v))
 			i += digits - 1
@@ -69,7 +69,7 @@ func octal(s string) (v, digits int) {
 
 // SplitFields splits header lines that each end with CRLF or LF. Blanks around a
 // value are dropped. Anything else than lines of a name, a colon and a value is
-// an error that quotes the line; so is an empty line, which would end the header
+// an error that quotes how the line begins, as the rest may be a secret; so is an empty line, which would end the header
 // of a request.
 func SplitFields(raw []byte) ([]Field, error) {
 	var fields []Field
@@ -77,19 +77,27 @@ func SplitFields(raw []byte) ([]Field, error) {
 	for rest != "" {
 		line, tail, ended := strings.Cut(rest, "\n")
 		if !ended {
-			return nil, fmt.Errorf("http1: header line %q: want a line end", line)
+			return nil, fmt.Errorf("http1: header line %q: want a line end", begin(line))
 		}
 		rest = tail
 		line = strings.TrimSuffix(line, "\r")
 		name, value, ok := strings.Cut(line, ":")
 		if !ok {
-			return nil, fmt.Errorf("http1: header line %q: want a name, a colon and a value", line)
+			return nil, fmt.Errorf("http1: header line %q: want a name, a colon and a value", begin(line))
 		}
 		f := Field{name, strings.Trim(value, " \t")}
 		if err := checkField(f); err != nil {
-			return nil, fmt.Errorf("http1: header line %q: %w", line, err)
+			return nil, fmt.Errorf("http1: header line %q: %w", begin(line), err)
 		}
 		fields = append(fields, f)
 	}
 	return fields, nil
+}
+
+// begin returns a header line up to the end of what should be its name.
+func begin(line string) string {
+	if i := strings.IndexAny(line, ": \t\r\n\\"); i >= 0 {
+		return line[:i]
+	}
+	return line
 }

@@ -65,8 +65,8 @@ func TestParseAddHeaderErrors(t *testing.T) {
 		{"empty line", `X: y\n\n`, `header line "": want a name`},
 		{"empty line with body", `X: y\n\nbody`, `header line "": want a name`},
 		{"only a line end", `\n`, `header line "": want a name`},
-		{"NUL", `X: \0\n`, `value "\x00": want no CR, LF or NUL`},
-		{"bare CR", `X: a\rb\n`, `value "a\rb": want no CR, LF or NUL`},
+		{"NUL", `X: \0\n`, `value with CR, LF or NUL`},
+		{"bare CR", `X: a\rb\n`, `value with CR, LF or NUL`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -81,7 +81,7 @@ func TestParseAddHeaderErrors(t *testing.T) {
 func TestSplitFieldsUnended(t *testing.T) {
 	t.Parallel()
 	_, err := SplitFields([]byte("X: y\r\nZ: 1"))
-	if want := `http1: header line "Z: 1": want a line end`; err == nil || err.Error() != want {
+	if want := `http1: header line "Z": want a line end`; err == nil || err.Error() != want {
 		t.Errorf("SplitFields = %v, want %s", err, want)
 	}
 }
