@@ -120,7 +120,7 @@ func (w *Browse) Replied(s *Session, req *Request, r *Reply) {
 		b.ask(s, next)
 		return
 	}
-	if w.Objects == nil || req.object || r.Status != http.StatusOK || !strings.HasPrefix(strings.ToLower(field(r.Header, "Content-Type")), "text/html") {
+	if w.Objects == nil || req.object || r.Status != http.StatusOK || !isHTML(r) {
 		return
 	}
 	for _, uri := range w.Objects(w.url(req), r.Body) {
@@ -132,6 +132,16 @@ func (w *Browse) Replied(s *Session, req *Request, r *Reply) {
 			b.ask(s, object)
 		}
 	}
+}
+
+// isHTML says whether a reply is a page, of which its content tells where the header
+// does not.
+func isHTML(r *Reply) bool {
+	kind := field(r.Header, "Content-Type")
+	if kind == "" {
+		kind = http.DetectContentType(r.Body)
+	}
+	return strings.HasPrefix(strings.ToLower(kind), "text/html")
 }
 
 // ask puts a request into the queue.

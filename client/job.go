@@ -71,6 +71,9 @@ func (l *loop) begin(st *stream, a arrival, now, wait time.Duration) *job {
 	st.Workload.Begin(a.index, &j.session)
 	l.active++
 	l.rec.Start(st.id, j.warmup, a.intended, a.taken, now, wait, a.late)
+	if st.pool == 0 && wait > sampler.MaxBehind {
+		l.rec.Behind(st.id, j.warmup)
+	}
 	if d := st.Timeouts.Deadline; d > 0 {
 		l.armDeadline(j, a.intended+d)
 	}

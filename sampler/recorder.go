@@ -210,6 +210,14 @@ func (r *Recorder) Start(stream int, warmup bool, intended, taken, now, wait tim
 	r.gauges[stream].inflight++
 }
 
+// MaxBehind is how long arrivals may stand behind others of the same instant, which
+// are started one after the other, without [Recorder.Behind].
+const MaxBehind = 10 * time.Millisecond
+
+// Behind records that the arrival started last stood behind others for longer than
+// MaxBehind.
+func (r *Recorder) Behind(stream int, warmup bool) { r.part(stream, warmup).Tally.Behind++ }
+
 // waitMetric is the metric wait where a parameter has its name.
 const waitMetric = wait
 

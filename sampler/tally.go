@@ -7,6 +7,7 @@ type Tally struct {
 	Scheduled   uint64             // arrivals whose intended start lies in the run
 	Started     uint64             // arrivals started
 	StartedLate uint64             // of them, taken more than 1 ms and one period after the intended start
+	Behind      uint64             // of them, those that stood behind others of the same instant for more than 10 ms
 	Shed        [NumCauses]uint64  // arrivals due and deliberately not started
 	Outcomes    [NumClasses]uint64 // arrivals ended, by outcome; [OK] are the completed ones
 	Unfinished  uint64             // arrivals still open when the drain ended
@@ -73,6 +74,7 @@ func (t *Tally) Merge(from *Tally) {
 	t.Scheduled += from.Scheduled
 	t.Started += from.Started
 	t.StartedLate += from.StartedLate
+	t.Behind += from.Behind
 	for i, n := range from.Shed {
 		t.Shed[i] += n
 	}

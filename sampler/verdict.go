@@ -90,12 +90,26 @@ func judgeLag(v *Verdict, t *Totals) {
 	if t.Started == 0 {
 		return
 	}
+	judgeBehind(v, t)
 	punctual := 1 - float64(t.StartedLate)/float64(t.Started)
 	switch {
 	case punctual < .95:
 		v.add(Invalid, "punctuality", punctual, .95, "only %.2f %% of the arrivals were taken within 1 ms and one period of their intended start (want 95 %%); %s", 100*punctual, advice)
 	case punctual < .99:
 		v.add(Degraded, "punctuality", punctual, .99, "%.2f %% of the arrivals were taken within 1 ms and one period of their intended start (want 99 %%); %s", 100*punctual, advice)
+	}
+}
+
+// judgeBehind looks at arrivals of one instant: the schedule wants them at once, and
+// one thread opens their connections one by one.
+func judgeBehind(v *Verdict, t *Totals) {
+	const advice = "their latency has the generator's own queue in it; spread them (a log: --spread), or use more --workers"
+	share := float64(t.Behind) / float64(t.Started)
+	switch {
+	case share > .05:
+		v.add(Invalid, "behind", share, .05, "%.2f %% of the arrivals stood behind others of the same instant for more than 10 ms before they were started (want at most 5 %%); %s", 100*share, advice)
+	case share > .01:
+		v.add(Degraded, "behind", share, .01, "%.2f %% of the arrivals stood behind others of the same instant for more than 10 ms before they were started (want at most 1 %%); %s", 100*share, advice)
 	}
 }
 

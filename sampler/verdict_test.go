@@ -131,6 +131,11 @@ func TestJudge(t *testing.T) {
 		{"95 % punctual", usual().late(500), "degraded punctuality", "valid", ""},
 		{"just below 95 % punctual", usual().late(501), "invalid punctuality", "valid", "only 94.99 %"},
 
+		// Behind others of the same instant.
+		{"1 % behind", usual().with(func(r *trial) { r.All.Behind = 100 }), "valid", "valid", ""},
+		{"just above 1 % behind", usual().with(func(r *trial) { r.All.Behind = 101 }), "degraded behind", "valid", "1.01 % of the arrivals stood behind"},
+		{"just above 5 % behind", usual().with(func(r *trial) { r.All.Behind = 501 }), "invalid behind", "valid", "5.01 %"},
+
 		// Started / scheduled.
 		{"99.9 % started", usual().shed(0, 5, ShedLate).shed(9, 5, ShedLate), "valid", "valid", ""},
 		{"just below 99.9 % started", usual().shed(0, 5, ShedLate).shed(9, 6, ShedBacklog), "degraded started", "valid", "99.89 %"},

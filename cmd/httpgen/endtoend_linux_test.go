@@ -458,6 +458,31 @@ func TestSecondSignal(t *testing.T) {
 	}
 }
 
+// timeout(1) sends its signal to its child and then to the group that both are in.
+func TestSignalSentTwice(t *testing.T) {
+	t.Parallel()
+	s := serverFor(t, target.Options{})
+	c := process(t, "httpgen", s.URL(), "--rate", "100", "--window", "0.1", "-o", "json")
+	var stdout strings.Builder
+	c.Stdout = &stdout
+	stderr := started(t, c)
+	untilLine(t, stderr, "offered")
+	for range 2 {
+		if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := io.Copy(io.Discard, stderr); err != nil {
+		t.Fatal(err)
+	}
+	if code := outcome(t, c.Wait()); code != 143 {
+		t.Errorf("exit code %d, want 143", code)
+	}
+	if r := decode(t, stdout.String()); r.Totals.Replies == 0 || r.Run.StopReason != "signal" {
+		t.Errorf("%d replies, stopped by %q: want some, signal", r.Totals.Replies, r.Run.StopReason)
+	}
+}
+
 // A reader of standard output that went away is an I/O error; a run whose live
 // output cannot be written any more is stopped.
 func TestBrokenPipe(t *testing.T) {
@@ -521,6 +546,23 @@ func TestServeFor(t *testing.T) {
 	code, stdout, _ := finish(t, "httpgen", "serve", "127.0.0.1:0", "--for", "10ms")
 	if code != exitOK || !strings.Contains(stdout, "requests: 0 ") {
 		t.Errorf("exit code %d, standard output %q; want 0 and the counters", code, stdout)
+	}
+}
+
+// It says beforehand what the sources are due, and how long their queues take.
+func TestServeShares(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := finish(t, "httpgen", "serve", "127.0.0.1:0", "--capacity", "400", "--shares", "127.0.0.2=1,127.0.0.3=3", "--for", "10ms")
+	if code != exitOK || !strings.Contains(stdout, "capacity: 400.0/s lowest 400.0/s collapses 0\n") {
+		t.Errorf("exit code %d, standard output %q; want 0 and the capacity", code, stdout)
+	}
+	for _, want := range []string{
+		"httpgen: 127.0.0.2 is due 100.0/s (25.0 %); its full queue takes 320ms: a client whose timeout is not longer loses what waits\n",
+		"httpgen: 127.0.0.3 is due 300.0/s (75.0 %); its full queue takes 107ms: a client",
+	} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("standard error %q, want %q in it", stderr, want)
+		}
 	}
 }
 

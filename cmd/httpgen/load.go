@@ -63,7 +63,7 @@ func (c *runCmd) run(p *program) (int, error) {
 	for _, w := range append(warnings, r.Plan().Warnings...) {
 		p.warn(w)
 	}
-	watch, err := c.monitor(p, r)
+	watch, err := c.monitor(p, r, o.Start)
 	if err != nil {
 		return 0, usageError{err}
 	}
@@ -126,11 +126,12 @@ func (e *execution) do() (int, error) {
 	defer cancel()
 	stop := func() {
 		e.stopped.Store(true)
+		e.watch.drain()
 		cancel()
 	}
 	caught := e.catch(stop)
 	e.broken = map[*sink]error{}
-	if err := e.watch.start(ctx, e.quiet); err != nil {
+	if err := e.watch.start(ctx); err != nil {
 		discard(e.sinks)
 		return 0, err
 	}
@@ -157,6 +158,9 @@ func (e *execution) do() (int, error) {
 	return code, err
 }
 
+// sameSignal is how soon after the first a signal is taken for the same one.
+const sameSignal = 300 * time.Millisecond
+
 // afterSignal bounds the last push of a run that a signal ended.
 const afterSignal = 5 * time.Second
 
@@ -176,7 +180,12 @@ func (e *execution) catch(stop func()) (caught func() os.Signal) {
 		}
 		fmt.Fprintf(e.stderr, "%s: %v: the result follows when what is open has ended, after 5 s at the latest; a second signal ends the program at once, without a result\n", e.name, s)
 		stop()
-		s = <-signals
+		began, again := time.Now(), s
+		for again == s && time.Since(began) <= sameSignal {
+			// timeout(1) signals its child, and then the group that it is in.
+			again = <-signals
+		}
+		s = again
 		discard(e.sinks)
 		os.Exit(signalCode(s))
 	}()

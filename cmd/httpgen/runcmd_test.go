@@ -244,6 +244,9 @@ func TestRunOptions(t *testing.T) {
 		{[]string{"--har", "testdata/two.har"}, func(o *run.Options) any {
 			return []any{o.From, o.Once, o.Forever, o.RateText, pacer.Kind(o.Process), len(o.Requests), request(&o.Requests[0]), request(&o.Requests[1])}
 		}, []any{"testdata/two.har", true, true, "har:testdata/two.har", "trace", 2, "POST 127.0.0.1 /first a body", "GET 127.0.0.1 /second "}},
+		{[]string{"http://h.test/", "--har", "testdata/two.har"}, func(o *run.Options) any { return []any{o.Server, request(&o.Requests[0])} }, []any{"h.test", "POST  /first a body"}},
+		{[]string{"--server", "h.test", "--targets", "testdata/two.targets"}, func(o *run.Options) any { return []any{o.Server, request(&o.Requests[0])} }, []any{"h.test", "GET  /a "}},
+		{[]string{"--access-log", "testdata/three.log", "--spread"}, func(o *run.Options) any { return o.Log.Len() }, uint64(3)},
 		{[]string{"--har", "testdata/two.har", "--rate", "5"}, func(o *run.Options) any { return []any{o.Once, o.RateText} }, []any{false, "5"}},
 		{[]string{"--access-log", "testdata/three.log"}, func(o *run.Options) any {
 			return []any{o.From, o.NumConns, o.Forever, o.RateText, pacer.Kind(o.Process), o.Log.Len()}
@@ -431,6 +434,15 @@ func TestServeOptions(t *testing.T) {
 		{"--service-time 1ms --workers 3 --queue 0", func(o *target.Options) any { return o.Queue }, target.NoQueue},
 		{"--service-time 1ms --workers 3 --queue 5 --overload reset", func(o *target.Options) any { return o.Overload }, target.Reset},
 		{"--service-time 1ms --workers 3 --overload accept", func(o *target.Options) any { return o.Overload }, target.AcceptLate},
+		{"--capacity 0.5", func(o *target.Options) any { return o.Capacity }, 0.5},
+		{"--capacity 400 --queue 5 --overload reset", func(o *target.Options) any { return []any{o.Queue, o.Overload} }, []any{5, target.Reset}},
+		{"--capacity 400 --service-time 5ms", func(o *target.Options) any { return o.Service }, target.Constant(5 * time.Millisecond)},
+		{"--capacity 400 --collapse 0.5", func(o *target.Options) any { return o.Collapse }, target.Collapse{Kept: 0.5, Hold: 5 * time.Second}},
+		{"--capacity 400 --collapse 0.25:1s --queue 32", func(o *target.Options) any { return []any{o.Collapse, o.Queue} }, []any{target.Collapse{Kept: 0.25, Hold: time.Second}, 32}},
+		{"--capacity 400 --collapse 0.5 --overload reset", func(o *target.Options) any { return o.Overload }, target.Reset},
+		{"--capacity 400 --shares 127.0.0.2=1,::1=3", func(o *target.Options) any { return o.Shares },
+			[]target.Share{{Source: netip.MustParseAddr("127.0.0.2"), Weight: 1}, {Source: netip.MustParseAddr("::1"), Weight: 3}}},
+		{"--service-time 5ms --workers 2 --shares 127.0.0.2=1 --queue 8 --overload reset", func(o *target.Options) any { return []any{len(o.Shares), o.Queue} }, []any{1, 8}},
 		{"--size 0 --status 204", func(o *target.Options) any { return []int{o.Size, o.Status} }, []int{target.NoBody, 204}},
 		{"--silent --freeze 1s@2s --for 3s", func(o *target.Options) any { return len(o.Freeze) }, 1},
 		{"--backlog 64", func(o *target.Options) any { return o.Backlog }, 64},

@@ -17,7 +17,7 @@ import (
 type sessionFlags struct {
 	WSess          sessionCount `group:"session" name:"wsess" placeholder:"N1,N2,X" help:"N1 sessions, --rate of them a second, of N2 calls each in bursts of --burst-length, with X seconds between the end of a burst and the next one. The first call of a burst goes alone, the others when it is answered."`
 	WSessLog       sessionLog   `group:"session" name:"wsesslog" placeholder:"N,X,FILE" help:"N sessions of FILE, in turn, with X seconds between bursts that say nothing else. A line is a request: URI, and method=, think=, contents= or body= (also @FILE), headers=; indented lines are a burst with the line above, a blank line ends a session."`
-	WSessPage      sessionCount `group:"session" name:"wsesspage" placeholder:"N1,N2,X" help:"As --wsess with calls that are pages: the objects of the same server that a page embeds are asked for in a burst."`
+	WSessPage      sessionCount `group:"session" name:"wsesspage" placeholder:"N1,N2,X" help:"As --wsess with calls that are pages: the objects of the same server that a page embeds are asked for in a burst: up to 1000, of the first 4 MB of a page that is not compressed."`
 	MaxConnections count        `group:"session" placeholder:"N" help:"Connections of a session at once; default 4. Without sessions the same as --max-inflight."`
 	MaxPipedCalls  count        `group:"session" placeholder:"N" help:"Calls under way on one connection of a session; a burst fills one before the next is opened. Default 32, and 1 with HTTP/1.0."`
 	SessionCookies bool         `group:"session" help:"Keep the cookies of each session, or connection, and send them back."`
@@ -29,9 +29,10 @@ type sessionFlags struct {
 // fileFlags are the options about files that say what is asked for, and where.
 type fileFlags struct {
 	Servers   serverList `group:"connection" placeholder:"FILE" help:"Go to the servers of FILE in turn, instead of --server: HOST[:PORT] [WEIGHT], one a line or ended by NULs."`
-	Targets   targetList `group:"request" placeholder:"FILE" help:"Ask for the targets of FILE in order, again and again: METHOD URL, header lines and @BODYFILE below it, a blank line between them, as in vegeta, or its JSON form; or a URL or path a line."`
-	HAR       archive    `group:"request" name:"har" placeholder:"FILE" help:"Replay an HTTP archive at its own times (--speed), or with a rate its requests again and again."`
+	Targets   targetList `group:"request" placeholder:"FILE" help:"Ask for the targets of FILE in order, again and again, at the servers that they name unless a URL or --server is given: METHOD URL, header lines and @BODYFILE below it, a blank line between them, as in vegeta, or its JSON form; or a URL or path a line."`
+	HAR       archive    `group:"request" name:"har" placeholder:"FILE" help:"Replay an HTTP archive at its own times (--speed) and at the servers that it names unless a URL or --server is given, or with a rate its requests again and again."`
 	AccessLog string     `group:"request" name:"access-log" placeholder:"FILE" help:"Replay an access log (Common or Combined) at its own times (--speed), or with a rate its requests again and again. Bodies are not in a log."`
+	Spread    bool       `group:"load" help:"Put the requests of each second of an access log evenly over it, where its times are whole seconds. Else they are due at one instant."`
 	Speed     speed      `group:"load" placeholder:"X" help:"Replay at X times the recorded speed; default 1."`
 	NoExpand  bool       `group:"request" help:"Send {seq}, {rand} and {client} in URIs and headers as they are. Else they are the number of the call, a random number of 16 hexadecimal digits and the number of --client, unless the program is called httperf."`
 }
@@ -134,7 +135,7 @@ func (c *runCmd) files(o *run.Options) (warnings []string, err error) {
 		if c.URL != "" || c.Server != "" {
 			return nil, fmt.Errorf("--servers %s and a URL or --server: want one of them (--uri says what is asked for)", c.Servers.file)
 		}
-		o.Servers = c.Servers.servers
+		o.Servers, o.ServersFrom = c.Servers.servers, c.Servers.file
 	}
 	paced := o.Process != nil || o.Closed > 0
 	replayed := false
@@ -156,7 +157,7 @@ func (c *runCmd) files(o *run.Options) (warnings []string, err error) {
 		}
 	case c.AccessLog != "":
 		o.From = c.AccessLog
-		if o.Log, err = accesslog.Open(c.AccessLog, accesslog.Options{}); err != nil {
+		if o.Log, err = accesslog.Open(c.AccessLog, accesslog.Options{Spread: c.Spread}); err != nil {
 			return nil, fmt.Errorf("--access-log: %w", errors.Unwrap(err))
 		}
 		if !paced {
@@ -167,6 +168,13 @@ func (c *runCmd) files(o *run.Options) (warnings []string, err error) {
 			}
 		}
 	}
+	if (c.URL != "" || c.Server != "") && o.Requests != nil {
+		// A server of one's own is meant instead of those that a file names.
+		o.Requests = slices.Clone(o.Requests)
+		for i := range o.Requests {
+			o.Requests[i].Host, o.Requests[i].Scheme = "", ""
+		}
+	}
 	if len(given) > 0 && o.URI != "" && o.URI != "/" && c.WSet.N == 0 {
 		warnings = append(warnings, fmt.Sprintf("%s: %s is not asked for, the file has all URIs", given[0], o.URI))
 	}
@@ -174,6 +182,8 @@ func (c *runCmd) files(o *run.Options) (warnings []string, err error) {
 		return nil, fmt.Errorf("a body with %s: each of its requests has its own or none", given[0])
 	}
 	switch {
+	case c.Spread && (c.AccessLog == "" || !replayed):
+		return nil, errors.New("--spread: want --access-log, without a rate")
 	case !replayed && c.Speed > 0:
 		return nil, errors.New("--speed: want --har or --access-log, without a rate")
 	case !replayed:

@@ -40,7 +40,7 @@ var rules = []rule{
 	{"internal/target", []string{"internal/poll"}},
 	{"internal/run", []string{"pacer", "sampler", "client", "internal/report", "internal/script", "internal/accesslog"}},
 	{"internal/experiment/stat", nil},
-	{"internal/experiment", []string{"pacer", "sampler", "client", "internal/report", "internal/run"}},
+	{"internal/experiment", []string{"pacer", "sampler", "client", "internal/report", "internal/run", "internal/experiment/stat"}},
 	{"internal/bench/...", []string{"pacer", "sampler/...", "client", "internal/..."}},
 	{"cmd/...", []string{"pacer", "sampler/...", "client", "internal/..."}},
 	{"examples/...", []string{"pacer", "sampler/...", "client"}},

@@ -86,7 +86,7 @@ func percentileTable(b *strings.Builder, t *Times) {
 		fmt.Fprintf(b, "  -: too few samples for %s; there are %d replies\n", strings.Join(missing, ", "), t.Latency.Count)
 	}
 	if beyond {
-		fmt.Fprintf(b, "  >: among the %d of %d calls without a reply; they count as later than all others, and none was followed for longer than that\n",
+		fmt.Fprintf(b, "  >: among the %d of %d calls without a reply as expected; they count as later than all others, and none was followed for longer than that\n",
 			t.All.Failed, t.All.Count)
 	}
 }
@@ -107,7 +107,11 @@ func maxCell(t *Timing) string {
 
 func delayLines(b *strings.Builder, r *Result) {
 	t := &r.Times
-	fmt.Fprintf(b, "Lag [ms]: p50 %s p99 %s max %s (the generator's own delay)\n", cell(t.Lag.P50), cell(t.Lag.P99), maxCell(&t.Lag))
+	if r.Model == Closed {
+		b.WriteString("Lag [ms]: p50 - p99 - max - (arrivals of a closed model cannot be late)\n")
+	} else {
+		fmt.Fprintf(b, "Lag [ms]: p50 %s p99 %s max %s (the generator's own delay)\n", cell(t.Lag.P50), cell(t.Lag.P99), maxCell(&t.Lag))
+	}
 	if t.Wait.Max > 0 {
 		what := "behind others that were due at the same instant"
 		if r.Config.Connections > 0 {

@@ -83,11 +83,12 @@ type Options struct {
 	Once       bool             // the run ends with URIs or Requests; else they begin again
 	WorkingSet WorkingSet       // below URI
 
-	Session *Session        // arrivals are sessions; nil makes an arrival one connection, or a call on a pool
-	Cookies bool            // keep and send the cookies of each arrival
-	Follow  bool            // follow redirects to the same origin
-	Expand  bool            // replace {seq}, {rand} and {client} in URIs and headers
-	Servers []script.Server // instead of Server: arrivals take them in turn, by their weights
+	Session     *Session        // arrivals are sessions; nil makes an arrival one connection, or a call on a pool
+	Cookies     bool            // keep and send the cookies of each arrival
+	Follow      bool            // follow redirects to the same origin
+	Expand      bool            // replace {seq}, {rand} and {client} in URIs and headers
+	ServersFrom string          // name of the file that Servers are from, for the report
+	Servers     []script.Server // instead of Server: arrivals take them in turn, by their weights
 }
 
 // A WorkingSet is httperf's: N files, through which calls go by Step of a file.

@@ -55,6 +55,9 @@ func (r *Run) makePlan() error {
 		return fmt.Errorf("warm-up of %v in a run of %v: nothing would be measured", o.Warmup, r.plannedEnd)
 	}
 	p.Header = append(p.Header, r.offer(), r.whereTo())
+	if o.Session != nil && o.Session.Pages {
+		p.Header = append(p.Header, "Each call is a page, and what it embeds is asked for beside that.")
+	}
 	if what := r.whatFor(); what != "" {
 		p.Header = append(p.Header, what)
 	}

@@ -16,6 +16,7 @@ type replay struct {
 	o      *Options
 	log    *accesslog.Log
 	broken atomic.Pointer[error] // why a request could not be had
+	stop   func()                // ends the run then; set before it begins
 }
 
 // Begin implements client.Workload.
@@ -32,6 +33,7 @@ func (w *replay) Next(s *client.Session, last *client.Reply) (*client.Request, t
 	req, err := w.request(s.Index*uint64(w.o.NumCalls) + uint64(s.Pos))
 	if err != nil {
 		w.broken.CompareAndSwap(nil, &err)
+		w.stop()
 		return nil, 0, false
 	}
 	var wait time.Duration

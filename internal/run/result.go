@@ -22,7 +22,7 @@ func (r *Run) result(c *client.Result) *report.Result {
 		Tool:   report.Tool{Name: "httpgen", Version: Version, Go: runtime.Version(), OS: runtime.GOOS, Kernel: kernel(), CPUs: runtime.NumCPU()},
 		Run: report.Run{
 			ID: r.id, Argv: report.Redact(o.Argv), Echo: r.echo(), StartedAt: c.Started.UTC(), EpochUnixNanos: c.Started.UnixNano(),
-			StopReason: r.stopReason(c), Complete: !c.Stopped && !c.Stalled,
+			StopReason: r.stopReason(c), Complete: !c.Stopped && !c.Stalled && r.broken() == nil,
 			SendingSeconds: (c.Sending - o.Warmup).Seconds(), TotalSeconds: (c.Total - o.Warmup).Seconds(),
 		},
 		Config:  r.config(c),
@@ -32,6 +32,10 @@ func (r *Run) result(c *client.Result) *report.Result {
 	}
 	if closed {
 		res.Model = report.Closed
+	}
+	if err := r.broken(); err != nil {
+		res.Verdict.Status = "invalid"
+		res.Verdict.Reasons = append(res.Verdict.Reasons, report.Reason{Code: "replay", Message: fmt.Sprintf("the recording could not be read to its end, and arrivals from there on made no calls: %v", err)})
 	}
 	if r.plannedEnd > 0 {
 		res.Run.PlannedSeconds = new((r.plannedEnd - o.Warmup).Seconds())
@@ -93,6 +97,8 @@ func merge(into *map[string]uint64, counts map[string]uint64) {
 
 func (r *Run) stopReason(c *client.Result) string {
 	switch {
+	case r.broken() != nil:
+		return "error"
 	case c.Stopped:
 		return "signal"
 	case c.Stalled:
@@ -218,7 +224,11 @@ func (r *Run) echo() string {
 	seconds("think-timeout", o.ThinkTimeout)
 	seconds("timeout", o.Timeout)
 	add("client=%d/%d", o.Client, o.Clients)
-	add("server=%s", o.Server)
+	if o.ServersFrom != "" {
+		add("servers=%s", o.ServersFrom)
+	} else {
+		add("server=%s", o.Server)
+	}
 	if o.ServerName != "" {
 		add("server_name=%s", o.ServerName)
 	}
@@ -298,6 +308,9 @@ func (r *Run) echo() string {
 		seconds("burst-pause", o.Pause)
 	}
 	seconds("warmup", o.Warmup)
+	if len(o.Requests) > 0 && o.Process == nil || len(o.Requests) > 0 && !o.Once {
+		add("targets=%s", o.From)
+	}
 	if n := o.WorkingSet.N; n > 0 {
 		add("wset=%d,%.3f", n, o.WorkingSet.Step)
 	}

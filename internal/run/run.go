@@ -379,14 +379,25 @@ func newID() string {
 // its accounts hold also when ctx ended the run early. An error without a
 // result is internal or an I/O error.
 func (r *Run) Do(ctx context.Context) (*report.Result, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if r.replay != nil {
+		r.replay.stop = cancel
+	}
 	res, err := r.c.Run(ctx)
 	if res == nil {
 		return nil, err
 	}
-	if r.replay != nil {
-		err = errors.Join(err, r.replay.err())
-	}
+	err = errors.Join(err, r.broken())
 	return r.result(res), err
+}
+
+// broken returns why a recording could not be replayed to its end, nil if it was.
+func (r *Run) broken() error {
+	if r.replay == nil {
+		return nil
+	}
+	return r.replay.err()
 }
 
 // Follow yields each window as soon as it is over, until the run has ended. It

@@ -4,6 +4,7 @@ package target
 
 import (
 	"io"
+	"net/netip"
 	"sync"
 	"testing"
 	"time"
@@ -24,6 +25,10 @@ func TestAcceptKnownAnswer(t *testing.T) {
 		{"accept, 10ms x 1", Options{Service: Constant(10 * time.Millisecond), Workers: 1, Overload: AcceptLate}, 100, 300},
 		{"accept and close, 10ms x 1", Options{Service: Constant(10 * time.Millisecond), Workers: 1, Overload: AcceptLate, Close: true}, 100, 300},
 		{"accept and close, 1ms x 3", Options{Service: Constant(time.Millisecond), Workers: 3, Overload: AcceptLate, Close: true}, 3000, 9000},
+		{"capacity 100", Options{Capacity: 100}, 100, 300},
+		{"capacity 3000", Options{Capacity: 3000}, 3000, 9000},
+		{"capacity 3000 and close", Options{Capacity: 3000, Close: true}, 3000, 9000},
+		{"shares, 5ms x 2", Options{Service: Constant(5 * time.Millisecond), Workers: 2, Shares: []Share{{netip.MustParseAddr("127.0.0.1"), 1}}}, 400, 1200},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := start(t, tt.o)

@@ -19,6 +19,9 @@ func TestNoAllocations(t *testing.T) {
 		{"at once", Options{}},
 		{"workers", Options{Service: Constant(time.Microsecond), Workers: 1}},
 		{"exponential", Options{Service: Exponential(time.Microsecond)}},
+		{"capacity", Options{Capacity: maxCapacity}},
+		{"collapse", Options{Capacity: maxCapacity, Collapse: Collapse{Kept: 0.5}}},
+		{"shares", Options{Capacity: maxCapacity, Shares: []Share{{netip.MustParseAddr("127.0.0.1"), 1}, {netip.MustParseAddr("127.0.0.2"), 1}}}},
 		{"late accept", Options{Service: Constant(time.Microsecond), Workers: 1, Overload: AcceptLate}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

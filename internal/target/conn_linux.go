@@ -14,7 +14,7 @@ const keptBuffer = 4 << 10
 type conn struct {
 	ref      ref
 	fd       int
-	source   *Counters
+	source   *source
 	state    connState
 	readable bool    // there may be something to read
 	ended    bool    // the client sends no more: after what there is comes the end
@@ -33,7 +33,7 @@ type connState uint8
 const (
 	closed    connState = iota
 	reading             // waits for a request
-	waiting             // its request waits for a worker
+	waiting             // its request waits for its service
 	serving             // its request is served
 	writing             // the kernel's buffer is full of its reply
 	lingering           // the last reply is written, what still comes is thrown away
@@ -171,14 +171,17 @@ func (l *loop) arrived(c *conn) {
 		return
 	}
 	c.owed = true
+	if l.gate != nil {
+		l.gate.capacity.count(l.now)
+	}
 	switch {
-	case l.o.Service.mean == 0:
+	case l.gate == nil && l.o.Service.mean == 0:
 		l.reply(c, l.ordinary)
 	case l.idle():
 		l.serve(c)
-	case l.o.Queue == 0 || l.counts.Waiting < l.o.Queue:
+	case l.o.Queue == 0 || c.source.line.n < l.o.Queue:
 		c.state = waiting
-		l.waiting.push(c.ref)
+		l.lines.push(c.source.line, c.ref)
 		l.counts.Waiting++
 		l.counts.PeakWaiting = max(l.counts.PeakWaiting, l.counts.Waiting)
 	default:

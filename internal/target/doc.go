@@ -4,6 +4,24 @@
 // checked against it. It can also misbehave on purpose: freeze, say nothing,
 // not accept, refuse or reset what exceeds its queue.
 //
+// Instead of workers it can have a capacity: R requests a second begin their
+// service, however long that takes, so saturated it serves R/s. In a time T no
+// more than R x T + 11 begin: ten permissions that nobody used are kept.
+//
+// A capacity can collapse when more is offered, see [Collapse]. Offered a x R,
+// with a from 1 to 2, the server then serves R x (1 - (1 - Kept) x (a - 1)) and
+// resets the rest at once.
+//
+// Sources can have shares. Each then has a queue of its own, and what exceeds it
+// is reset. The next service goes to the source with the fewest services for
+// its weight, of those that wait. So who asks for less than its share gets it
+// all, and the others get services exactly as their weights say: with 1:3:6,
+// 10, 30 and 60 %.
+//
+// Without shares there is one queue, whose room goes to whoever comes first.
+// Each source gets its part of all that is offered, on average; where clients
+// send at equal distances, their phases may give all the room to one of them.
+//
 // # Design
 //
 // One goroutine on its own thread runs an epoll loop and owns every
@@ -14,7 +32,9 @@
 // A service ends at an absolute instant. A worker that ends at E and finds a
 // request waiting starts it at E, however late the loop noticed, so lateness
 // never adds up. With relative sleeps one worker of 10 ms gives 97.5 replies/s
-// and three of 1 ms give 2649/s, where 100 and 3000 were meant.
+// and three of 1 ms give 2649/s, where 100 and 3000 were meant. The limiter of a
+// capacity does not sleep either: it runs on a clock of the loop's, a permission
+// is taken in advance, and the service is dated to its instant.
 //
 // A connection serves one request at a time. Requests that were pipelined
 // behind it wait in the connection's buffer or in the kernel, and are answered

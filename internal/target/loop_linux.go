@@ -19,16 +19,15 @@ import (
 )
 
 const (
-	listenerData  = 0                      // of the listener's events; no connection has index 0
-	batch         = 256                    // events a turn
-	readSize      = 64 << 10               // bytes a read
-	maxBurst      = 64                     // connections accepted in one go
-	holdTime      = time.Second            // how long AcceptLate lets a connection hold a worker without a request
-	lingerTime    = time.Second            // how long a client may take its last reply while it still sends
-	starvedPause  = 10 * time.Millisecond  // between two tries to accept for want of descriptors
-	never         = time.Duration(1) << 62 // later than any instant
-	longestWait   = time.Hour              // of one Wait, when nothing is due
-	dialStaleTime = time.Second            // for finding out whether a unix socket is still served
+	listenerData  = 0                     // of the listener's events; no connection has index 0
+	batch         = 256                   // events a turn
+	readSize      = 64 << 10              // bytes a read
+	maxBurst      = 64                    // connections accepted in one go
+	holdTime      = time.Second           // how long AcceptLate lets a connection hold a worker without a request
+	lingerTime    = time.Second           // how long a client may take its last reply while it still sends
+	starvedPause  = 10 * time.Millisecond // between two tries to accept for want of descriptors
+	longestWait   = time.Hour             // of one Wait, when nothing is due
+	dialStaleTime = time.Second           // for finding out whether a unix socket is still served
 )
 
 // A loop is the server's one event loop. Its goroutine owns all of it; mu is
@@ -45,16 +44,17 @@ type loop struct {
 
 	ordinary, busy, malformed *reply
 
-	mu      sync.Mutex
-	now     time.Duration // the instant that the loop's work is dated to, at most real
-	real    time.Duration // the clock's reading of this turn
-	conns   []*conn       // by index; the first is not used
-	free    []uint32      // indices of closed connections
-	in      []byte        // what was read last
-	timers  timers
-	waiting fifo  // of refs, some of them stale
-	again   []ref // connections with more to read than one read took
-	spare   []ref // the memory for the next again
+	mu     sync.Mutex
+	now    time.Duration // the instant that the loop's work is dated to, at most real
+	real   time.Duration // the clock's reading of this turn
+	conns  []*conn       // by index; the first is none, and closed
+	free   []uint32      // indices of closed connections
+	in     []byte        // what was read last
+	timers timers
+	lines  lines
+	gate   *gate // nil without a capacity
+	again  []ref // connections with more to read than one read took
+	spare  []ref // the memory for the next again
 
 	watched  bool          // the listener is in p
 	retryAt  time.Duration // when to accept again after a failure; never otherwise
@@ -72,13 +72,20 @@ type loop struct {
 	late    time.Duration // sum of their lateness
 
 	lastIP  netip.Addr
-	last    *Counters // of lastIP
-	sources map[netip.Addr]*Counters
+	last    *source // of lastIP
+	sources map[netip.Addr]*source
+	common  *line // of all sources, without shares; nil with them
 	counts  Stats // what is not counted by source
 }
 
-// startLoop opens the listening socket and starts the loop's goroutine.
-func startLoop(o Options, path string, ap netip.AddrPort) (*loop, int, error) {
+// A source is where connections come from.
+type source struct {
+	Counters
+	line *line // where its requests wait
+}
+
+// newLoop returns a loop at its beginning, without any descriptor.
+func newLoop(o Options) *loop {
 	l := &loop{
 		o:         o,
 		done:      make(chan struct{}),
@@ -87,7 +94,7 @@ func startLoop(o Options, path string, ap netip.AddrPort) (*loop, int, error) {
 		ordinary:  newReply(o.Status, o.Size),
 		busy:      newReply(http.StatusServiceUnavailable, 0),
 		malformed: newReply(http.StatusBadRequest, 0),
-		conns:     make([]*conn, 1),
+		conns:     []*conn{{}},
 		in:        make([]byte, readSize),
 		retryAt:   never,
 		burst:     1,
@@ -95,8 +102,23 @@ func startLoop(o Options, path string, ap netip.AddrPort) (*loop, int, error) {
 		freezes:   o.Freeze,
 		freezeAt:  never,
 		firstAt:   never,
-		sources:   make(map[netip.Addr]*Counters),
+		sources:   make(map[netip.Addr]*source),
 	}
+	if len(o.Shares) == 0 {
+		l.common = newLine(defaultWeight)
+	}
+	for _, s := range o.Shares {
+		l.sources[s.Source] = &source{line: newLine(s.Weight)}
+	}
+	if o.Capacity > 0 {
+		l.gate = newGate(newCapacity(o.Capacity, o.Collapse))
+	}
+	return l
+}
+
+// startLoop opens the listening socket and starts the loop's goroutine.
+func startLoop(o Options, path string, ap netip.AddrPort) (*loop, int, error) {
+	l := newLoop(o)
 	fd, port, err := listen(path, ap, o.Backlog)
 	if err != nil {
 		return nil, 0, fmt.Errorf("target: listen %q: %w", o.Listen, err)
@@ -292,6 +314,8 @@ func (l *loop) expire(to time.Duration) {
 			if c != nil {
 				l.drop(c)
 			}
+		case gateOpens:
+			l.gate.timed = false
 		}
 		l.employ()
 	}
@@ -320,31 +344,46 @@ func (l *loop) serviceEnded(c *conn) {
 
 func (l *loop) full() bool { return l.o.Workers > 0 && l.serving == l.o.Workers }
 
-func (l *loop) idle() bool { return l.o.Workers == 0 || l.serving+l.held < l.o.Workers }
+// idle reports whether a request that someone has can be served now.
+func (l *loop) idle() bool {
+	if l.gate != nil {
+		return l.gate.open(l.now, l.real)
+	}
+	return l.o.Workers == 0 || l.serving+l.held < l.o.Workers
+}
 
-// employ gives free workers to those who wait for one.
+// employ serves those who wait, as long as it can.
 func (l *loop) employ() {
-	for l.o.Workers > 0 && l.idle() {
+	for (l.counts.Waiting > 0 || l.acceptsLate()) && l.idle() {
 		if l.acceptsLate() && !l.watched && l.retryAt == never && (l.newcomer || l.counts.Waiting == 0) {
 			l.newcomer = false
 			l.accept()
 			continue
 		}
-		r, ok := l.waiting.pop()
+		r, ok := l.lines.pop()
 		if !ok {
 			return
 		}
 		if c := l.find(r); c != nil {
 			l.counts.Waiting--
+			c.source.line.n--
 			l.newcomer = true
 			l.serve(c)
 		}
 	}
+	if l.gate != nil && l.counts.Waiting > 0 && !l.gate.timed {
+		l.gate.timed = true
+		l.timers.push(timer{at: l.gate.at, kind: gateOpens})
+	}
 }
 
-// serve starts a service. A free worker has been seen.
+// serve starts a service, which idle has allowed.
 func (l *loop) serve(c *conn) {
 	c.state = serving
+	l.lines.serve(c.source.line)
+	if l.gate != nil {
+		l.gate.pass()
+	}
 	d := l.o.Service.mean
 	if l.o.Service.exponential {
 		d = time.Duration(float64(d) * l.random.ExpFloat64())
@@ -366,10 +405,18 @@ func (l *loop) freeze() {
 		l.doze.Wait(events, left)
 	}
 	l.mu.Lock()
-	l.timers.shift(f.Length)
-	l.fullAt += f.Length
+	l.shift(f.Length)
 	l.freezes = l.freezes[1:]
 	l.nextFreeze()
+}
+
+// shift delays what is to come by d.
+func (l *loop) shift(d time.Duration) {
+	l.timers.shift(d)
+	l.fullAt += d
+	if l.gate != nil {
+		l.gate.shift(d)
+	}
 }
 
 func (l *loop) nextFreeze() {
@@ -460,14 +507,17 @@ func (l *loop) accept() bool {
 	return true
 }
 
-// source returns the counters of the connections from ip.
-func (l *loop) source(ip netip.Addr) *Counters {
+// source returns the source of the connections from ip.
+func (l *loop) source(ip netip.Addr) *source {
 	if l.last != nil && ip == l.lastIP {
 		return l.last
 	}
 	s := l.sources[ip]
 	if s == nil {
-		s = new(Counters)
+		s = &source{line: l.common}
+		if s.line == nil {
+			s.line = newLine(defaultWeight)
+		}
 		l.sources[ip] = s
 	}
 	l.lastIP, l.last = ip, s
@@ -475,8 +525,8 @@ func (l *loop) source(ip netip.Addr) *Counters {
 }
 
 // take returns a connection of the slab for fd.
-func (l *loop) take(fd int, source *Counters) *conn {
-	source.Accepted++
+func (l *loop) take(fd int, from *source) *conn {
+	from.Accepted++
 	l.counts.Open++
 	var c *conn
 	if n := len(l.free); n > 0 {
@@ -486,7 +536,7 @@ func (l *loop) take(fd int, source *Counters) *conn {
 		c = &conn{ref: ref{index: uint32(len(l.conns))}}
 		l.conns = append(l.conns, c)
 	}
-	c.fd, c.source, c.state, c.readable = fd, source, reading, true
+	c.fd, c.source, c.state, c.readable = fd, from, reading, true
 	return c
 }
 
@@ -505,6 +555,7 @@ func (l *loop) drop(c *conn) {
 	}
 	if c.state == waiting {
 		l.counts.Waiting--
+		c.source.line.n--
 	}
 	l.letGo(c)
 	poll.Close(c.fd)
@@ -544,9 +595,13 @@ func (l *loop) stats() Stats {
 	defer l.mu.Unlock()
 	s := l.counts
 	s.Sources = make(map[netip.Addr]Counters, len(l.sources))
-	for ip, c := range l.sources {
-		s.Sources[ip] = *c
-		s.add(c)
+	for ip, from := range l.sources {
+		s.Sources[ip] = from.Counters
+		s.add(&from.Counters)
+	}
+	if g := l.gate; g != nil {
+		s.Served, s.Saturated = g.served, g.saturate
+		s.Capacity, s.Lowest, s.Collapses = g.capacity.full, g.capacity.lowest, g.capacity.collapses
 	}
 	if l.ends > 0 {
 		s.LateMean = l.late / time.Duration(l.ends)

@@ -2,6 +2,7 @@ package target
 
 import (
 	"fmt"
+	"math"
 	"net"
 	"net/netip"
 	"slices"
@@ -12,7 +13,7 @@ import (
 // Values of Options whose zero value means a default.
 const (
 	NoBody  = -1 // of Options.Size: an empty body
-	NoQueue = -1 // of Options.Queue: nothing may wait for a worker
+	NoQueue = -1 // of Options.Queue: nothing may wait
 )
 
 const (
@@ -28,9 +29,12 @@ type Options struct {
 	Listen   string   // "127.0.0.1:8080", "[::1]:0", ":80" (any IPv4 address), "unix:/path", "unix:@abstract"; port 0 is any free one; default "127.0.0.1:0"
 	Service  Service  // how long a worker is busy with a request; default none
 	Workers  int      // requests served at once; 0 means any number
+	Capacity float64  // requests whose service starts per second, with up to ten more after a time with fewer; 0 means any number. Not with Workers
+	Collapse Collapse // what becomes of Capacity, a whole number then, under overload; default nothing. Then no request may wait by default
+	Shares   []Share  // weights of the sources, which then have a queue each; sources that are not listed weigh 1. Wants a Capacity, or Workers and a Service
 	Backlog  int      // connections that the kernel may keep for Accept, as in listen(2), which caps it; default 4096
-	Queue    int      // requests that may wait for a worker; 0 means any number, NoQueue none
-	Overload Overload // what happens to a request that finds the queue full
+	Queue    int      // requests that may wait for their service; 0 means any number, NoQueue none. With Shares those of each source, default 32
+	Overload Overload // what happens to a request that finds the queue full; with Shares or a Collapse always Reset
 	Size     int      // bytes of a reply's body, at most 64 MiB; default 100, NoBody for none
 	Status   int      // of a reply, 200 to 599; default 200. 204 and 304 have no body, whatever Size says
 	Freeze   []Freeze // when the server does nothing at all; in order, apart from each other
@@ -97,7 +101,7 @@ func ParseFreeze(s string) (Freeze, error) {
 // String returns f in the form that ParseFreeze reads.
 func (f Freeze) String() string { return f.Length.String() + "@" + f.At.String() }
 
-// Overload says what happens to a request when all workers are busy and the
+// Overload says what happens to a request that cannot be served yet when the
 // queue is full.
 type Overload uint8
 
@@ -163,6 +167,10 @@ func (o *Options) validate() error {
 		return fmt.Errorf("target: overload %v: wants a number of workers", o.Overload)
 	case o.Overload == AcceptLate && o.Queue != 0:
 		return fmt.Errorf("target: queue %d: overload %v leaves waiting to the kernel, set the backlog", o.Queue, o.Overload)
+	case o.Capacity != 0 && !(o.Capacity >= minCapacity && o.Capacity <= maxCapacity): // nor NaN
+		return fmt.Errorf("target: capacity %v: want %v to %d requests per second, or 0 for any number", o.Capacity, minCapacity, maxCapacity)
+	case o.Capacity > 0 && o.Workers > 0:
+		return fmt.Errorf("target: capacity %v with %d workers: want one of them", o.Capacity, o.Workers)
 	case o.Size < NoBody || o.Size > maxSize:
 		return fmt.Errorf("target: size %d: want 0 to %d bytes, or %d for none", o.Size, maxSize, NoBody)
 	case o.Status < 200 || o.Status > 599:
@@ -170,6 +178,12 @@ func (o *Options) validate() error {
 	}
 	if o.Size == NoBody {
 		o.Size = 0
+	}
+	if err := o.validateShares(); err != nil {
+		return err
+	}
+	if err := o.validateCollapse(); err != nil {
+		return err
 	}
 	o.Freeze = slices.Clone(o.Freeze)
 	var end time.Duration
@@ -180,6 +194,48 @@ func (o *Options) validate() error {
 		end = f.At + f.Length
 	}
 	return nil
+}
+
+// validateShares is the part of validate that is about Shares.
+func (o *Options) validateShares() error {
+	if len(o.Shares) == 0 {
+		return nil
+	}
+	switch {
+	case o.Capacity == 0 && (o.Workers == 0 || o.Service.mean == 0):
+		return fmt.Errorf("target: shares %v: want a capacity, or workers and a service time: nothing is short otherwise", o.Shares)
+	case o.Overload == AcceptLate:
+		return fmt.Errorf("target: shares %v: overload %v leaves waiting to the kernel, which has no shares", o.Shares, o.Overload)
+	case o.Queue == NoQueue:
+		return fmt.Errorf("target: shares %v: want a queue: nobody takes turns otherwise", o.Shares)
+	case strings.HasPrefix(o.Listen, "unix:"):
+		return fmt.Errorf("target: shares %v: listen %q: its clients have no addresses", o.Shares, o.Listen)
+	}
+	if o.Queue == 0 {
+		o.Queue = defaultQueue
+	}
+	o.Overload = Reset
+	o.Shares = slices.Clone(o.Shares)
+	return validateShares(o.Shares)
+}
+
+// validateCollapse is the part of validate that is about Collapse. It comes
+// after that about Shares.
+func (o *Options) validateCollapse() error {
+	switch {
+	case o.Collapse == Collapse{}:
+		return nil
+	case o.Capacity == 0:
+		return fmt.Errorf("target: collapse %v: want a capacity", o.Collapse)
+	case o.Capacity != math.Trunc(o.Capacity):
+		// As many come in a second as that only on average.
+		return fmt.Errorf("target: collapse %v of capacity %v: want a whole number of requests per second", o.Collapse, o.Capacity)
+	}
+	if o.Queue == 0 {
+		o.Queue = NoQueue
+	}
+	o.Overload = Reset
+	return o.Collapse.validate()
 }
 
 // parseListen takes a listen address apart: either path or ap is set.

@@ -1,6 +1,8 @@
 package target
 
 import (
+	"math"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ func TestParse(t *testing.T) {
 	t.Parallel()
 	service := func(s string) (any, string, error) { v, err := ParseService(s); return v, v.String(), err }
 	freeze := func(s string) (any, string, error) { v, err := ParseFreeze(s); return v, v.String(), err }
+	collapse := func(s string) (any, string, error) { v, err := ParseCollapse(s); return v, v.String(), err }
 	overload := func(s string) (any, string, error) { v, err := ParseOverload(s); return v, v.String(), err }
 	for _, tt := range []struct {
 		name  string
@@ -31,6 +34,16 @@ func TestParse(t *testing.T) {
 		{"no length", freeze, "@1s", nil},
 		{"length 0", freeze, "0s@1s", nil},
 		{"negative start", freeze, "1s@-1s", nil},
+		{"collapse", collapse, "0.5:2s", Collapse{0.5, 2 * time.Second}},
+		{"collapse, default hold", collapse, "0.25", Collapse{0.25, 5 * time.Second}},
+		{"collapse, no hold", collapse, "0.5:0s", Collapse{0.5, 0}},
+		{"nothing kept", collapse, "0", nil},
+		{"all kept", collapse, "1", nil},
+		{"kept is no number", collapse, "nan", nil},
+		{"hold without unit", collapse, "0.5:5", nil},
+		{"hold is empty", collapse, "0.5:", nil},
+		{"negative hold", collapse, "0.5:-1s", nil},
+		{"hold too long", collapse, "0.5:25h", nil},
 		{"reject", overload, "reject", Reject},
 		{"reset", overload, "reset", Reset},
 		{"accept", overload, "accept", AcceptLate},
@@ -56,6 +69,7 @@ func TestParse(t *testing.T) {
 
 func TestOptionsRefused(t *testing.T) {
 	t.Parallel()
+	local := netip.MustParseAddr("127.0.0.1")
 	for _, tt := range []struct {
 		name string
 		o    Options
@@ -68,6 +82,27 @@ func TestOptionsRefused(t *testing.T) {
 		{"overload", Options{Overload: 9}, "Overload(9)"},
 		{"late accept without workers", Options{Overload: AcceptLate}, "workers"},
 		{"late accept with a queue", Options{Overload: AcceptLate, Workers: 1, Queue: 5}, "queue 5"},
+		{"capacity", Options{Capacity: -1}, "capacity -1: want 0.001 to 1000000"},
+		{"capacity too small", Options{Capacity: 0.0001}, "capacity 0.0001"},
+		{"capacity too large", Options{Capacity: 1e7}, "capacity 1e+07"},
+		{"capacity that is no number", Options{Capacity: math.NaN()}, "capacity NaN"},
+		{"capacity and workers", Options{Capacity: 5, Workers: 2}, "capacity 5 with 2 workers"},
+		{"late accept with a capacity", Options{Capacity: 5, Overload: AcceptLate}, "workers"},
+		{"collapse without capacity", Options{Collapse: Collapse{Kept: 0.5}}, "collapse 0.5:0s: want a capacity"},
+		{"collapse of half a request", Options{Capacity: 2.5, Collapse: Collapse{Kept: 0.5}}, "capacity 2.5: want a whole number"},
+		{"collapse to nothing", Options{Capacity: 5, Collapse: Collapse{Hold: 1}}, "collapse 0:1ns: want 0.001 to less than 1"},
+		{"collapse to all", Options{Capacity: 5, Collapse: Collapse{Kept: 1}}, "collapse 1:0s"},
+		{"collapse to no number", Options{Capacity: 5, Collapse: Collapse{Kept: math.NaN()}}, "collapse NaN:0s"},
+		{"hold", Options{Capacity: 5, Collapse: Collapse{Kept: 0.5, Hold: -1}}, "collapse 0.5:-1ns: want it held"},
+		{"shares of nothing", Options{Shares: []Share{{local, 1}}}, "shares [127.0.0.1=1]: want a capacity, or workers"},
+		{"shares of idle workers", Options{Workers: 1, Shares: []Share{{local, 1}}}, "want a capacity, or workers and a service time"},
+		{"shares and late accept", Options{Workers: 1, Service: Constant(1), Overload: AcceptLate, Shares: []Share{{local, 1}}}, "overload accept leaves waiting"},
+		{"shares without a queue", Options{Capacity: 5, Queue: NoQueue, Shares: []Share{{local, 1}}}, "want a queue"},
+		{"shares of a unix socket", Options{Capacity: 5, Listen: "unix:a", Shares: []Share{{local, 1}}}, `"unix:a": its clients have no addresses`},
+		{"no weight", Options{Capacity: 5, Shares: []Share{{local, 0}}}, "share 127.0.0.1=0: want a weight"},
+		{"no source", Options{Capacity: 5, Shares: []Share{{Weight: 1}}}, "share invalid IP=1: want an IPv4"},
+		{"mapped source", Options{Capacity: 5, Shares: []Share{{netip.MustParseAddr("::ffff:1.2.3.4"), 1}}}, "share ::ffff:1.2.3.4=1: want an IPv4"},
+		{"two shares of one source", Options{Capacity: 5, Shares: []Share{{local, 1}, {local, 2}}}, "share 127.0.0.1=2: the source has one already"},
 		{"size", Options{Size: -2}, "size -2"},
 		{"size too large", Options{Size: maxSize + 1}, "size 67108865"},
 		{"status", Options{Status: 101}, "status 101"},

@@ -2,6 +2,9 @@ package target
 
 import "time"
 
+// never is later than any instant.
+const never = time.Duration(1) << 62
+
 // A ref names a connection. It is stale when the connection's slot has been
 // given to another one since.
 type ref struct{ index, gen uint32 }
@@ -52,6 +55,7 @@ const (
 	serviceEnd timerKind = iota // a worker is free again, its reply is due
 	holdEnd                     // a connection has held a worker without a request for long enough
 	lingerEnd                   // a client had long enough to take its last reply
+	gateOpens                   // those who wait may go on
 )
 
 // timers is a binary heap, the earliest first. A timer that is no longer

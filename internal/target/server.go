@@ -11,6 +11,7 @@ type Server struct {
 	loop *loop
 	path string // of a unix socket
 	addr netip.AddrPort
+	dues []Due
 	stop sync.Once
 }
 
@@ -27,7 +28,7 @@ func Start(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{loop: l, path: path, addr: netip.AddrPortFrom(addr.Addr(), uint16(port))}, nil
+	return &Server{loop: l, path: path, addr: netip.AddrPortFrom(addr.Addr(), uint16(port)), dues: o.dues()}, nil
 }
 
 // Addr returns where the server listens, in the form of Options.Listen, with
@@ -60,6 +61,9 @@ func (s *Server) URL() string {
 	}
 	return "http://" + host.String() + ":" + strconv.Itoa(s.Port()) + "/"
 }
+
+// Dues returns what the sources of Options.Shares can count on, in their order.
+func (s *Server) Dues() []Due { return s.dues }
 
 // Stop ends the server, closes its connections and releases its descriptors.
 // It returns what the server did; a second call does nothing but that.

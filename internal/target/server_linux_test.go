@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/netip"
@@ -721,10 +720,10 @@ func TestOtherFileIsKept(t *testing.T) {
 func TestExponentialServices(t *testing.T) {
 	t.Parallel()
 	draw := func(seed uint64) []time.Duration {
-		l := &loop{o: Options{Service: Exponential(time.Millisecond)}, random: rand.New(rand.NewPCG(seed, 0))}
+		l := newLoop(Options{Service: Exponential(time.Millisecond), Seed: seed})
 		var all []time.Duration
 		for range 20000 {
-			l.serve(new(conn))
+			l.serve(&conn{source: l.source(netip.Addr{})})
 			all = append(all, l.timers.pop().at)
 		}
 		return all

@@ -49,18 +49,21 @@ type Stats struct {
 	Counters                            // of all sources
 	Sources     map[netip.Addr]Counters // by the client's address; the zero Addr stands for a unix socket's clients
 	Open        int                     // connections now
-	Waiting     int                     // requests that wait for a worker now
+	Waiting     int                     // requests that wait for their service now
 	PeakWaiting int                     // the largest Waiting there was
 	Starved     uint64                  // times that a connection could not be accepted for want of a descriptor or memory
-	Served      uint64                  // services that ended while all workers were busy, also of clients that had gone
-	Saturated   time.Duration           // time in which all workers were busy, up to the last service that ended
+	Served      uint64                  // services that ended while all workers were busy, also of clients that had gone; with a capacity, that started in Saturated
+	Saturated   time.Duration           // time in which all workers were busy, up to the last service that ended; with a capacity, in which all of it was asked for
+	Capacity    float64                 // Options.Capacity
+	Lowest      float64                 // what a collapse left of it at worst, per second
+	Collapses   int                     // times that it collapsed
 	LateMean    time.Duration           // how long after its instant the end of a service was handled
 	LateMax     time.Duration           // the longest of these
 	Err         error                   // why the server ended by itself; nil otherwise
 }
 
-// Rate returns the services per second that the server reached while all
-// workers were busy: its capacity. It is 0 when that never was the case.
+// Rate returns the services per second that the server reached while it was
+// saturated: its capacity. It is 0 when that never was the case.
 func (s Stats) Rate() float64 {
 	if s.Saturated <= 0 {
 		return 0
@@ -88,6 +91,9 @@ func (s Stats) WriteTo(w io.Writer) (int64, error) {
 		b = fmt.Appendf(b, "saturated: %d replies in %.3f s = %.1f replies/s\n", s.Served, s.Saturated.Seconds(), s.Rate())
 	} else {
 		b = fmt.Append(b, "saturated: never\n")
+	}
+	if s.Capacity > 0 {
+		b = fmt.Appendf(b, "capacity: %.1f/s lowest %.1f/s collapses %d\n", s.Capacity, s.Lowest, s.Collapses)
 	}
 	if s.Err != nil {
 		b = fmt.Appendf(b, "ended: %v\n", s.Err)

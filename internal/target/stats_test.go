@@ -20,6 +20,9 @@ func TestStatsText(t *testing.T) {
 		Saturated:   2500 * time.Millisecond,
 		LateMean:    40 * time.Microsecond,
 		LateMax:     1234 * time.Microsecond,
+		Capacity:    400,
+		Lowest:      200,
+		Collapses:   2,
 		Err:         errors.New("target: wait: no"),
 		Sources: map[netip.Addr]Counters{
 			netip.MustParseAddr("127.0.0.10"): {Accepted: 1, Requests: 2, Replies: 3, Rejected: 4},
@@ -33,6 +36,7 @@ bytes: received 1000 sent 2000
 waiting: peak 6
 late [ms]: mean 0.040 max 1.234
 saturated: 250 replies in 2.500 s = 100.0 replies/s
+capacity: 400.0/s lowest 200.0/s collapses 2
 ended: target: wait: no
 source       accepted   requests    replies   rejected
 unix                9          0          0          0
