@@ -52,7 +52,7 @@ func classic(b *strings.Builder, r *Result, more Details) {
 	errorLines(b, &t.Errors)
 	if r.Sessions != nil {
 		b.WriteByte('\n')
-		sessionLines(b, r.Sessions, d)
+		sessionLines(b, r.Sessions)
 	}
 }
 
@@ -113,10 +113,10 @@ func errorLines(b *strings.Builder, e *Errors) {
 		e.FDUnavailable, e.AddressUnavailable, e.FileTableFull, other)
 }
 
-func sessionLines(b *strings.Builder, s *Sessions, duration float64) {
+func sessionLines(b *strings.Builder, s *Sessions) {
 	// The average is over the whole run, as in httperf; the others are of the samples.
 	fmt.Fprintf(b, "Session rate [sess/s]: min %.2f avg %.2f max %.2f stddev %.2f (%d/%d)\n",
-		s.Rate.Min, Per(s.OK, duration), s.Rate.Max, s.Rate.StdDev, s.OK, s.Total)
+		s.Rate.Min, s.PerSecond, s.Rate.Max, s.Rate.StdDev, s.OK, s.Total)
 	fmt.Fprintf(b, "Session: avg %.2f connections/session\n", s.ConnectionsPerSession)
 	fmt.Fprintf(b, "Session lifetime [s]: %.1f\n", s.LifetimeSeconds)
 	fmt.Fprintf(b, "Session failtime [s]: %.1f\n", s.FailtimeSeconds)

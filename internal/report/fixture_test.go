@@ -110,7 +110,7 @@ func overload() *Result {
 
 	r.Warmup = &Totals{Completed: 3900, Arrivals: Arrivals{Scheduled: 4000, Started: 3990, Shed: Shed{Late: 10}}}
 	r.Warmup.Errors.Add("reset", 90)
-	r.Sessions = &Sessions{OK: 8000, Total: 19395, Rate: NewSamples([]float64{790, 810}, 5),
+	r.Sessions = &Sessions{OK: 8000, Total: 19395, PerSecond: Per(8000, 10.0004), Rate: NewSamples([]float64{790, 810}, 5),
 		ConnectionsPerSession: 1.25, LifetimeSeconds: 0.44, FailtimeSeconds: 1.02, LengthHistogram: []uint64{11295, 0, 8100}}
 	r.Times.Latency, r.Times.Service = timing(8100, 412), timing(8100, 95)
 	r.Times.All = NewAllArrivals(19400, 11300, 1.75, func(q float64) float64 { return 0.824 * q })

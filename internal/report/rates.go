@@ -55,6 +55,7 @@ func NewSamples(rates []float64, window float64) Samples {
 type Sessions struct {
 	OK                    uint64   `json:"ok"`                      // ended well
 	Total                 uint64   `json:"total"`                   // ended
+	PerSecond             float64  `json:"per_second"`              // that ended well, over the total time: httperf's average
 	Rate                  Samples  `json:"rate"`                    // sessions that ended well per second, from one sample a window
 	ConnectionsPerSession float64  `json:"connections_per_session"` // mean, of sessions that ended well
 	LifetimeSeconds       float64  `json:"lifetime_seconds"`        // mean, of sessions that ended well

@@ -113,7 +113,7 @@ func (r *Run) sessionResult(t *sampler.Totals, windows []*sampler.Window, c *cli
 		return nil
 	}
 	s := &report.Sessions{
-		OK: t.Completed(), Total: t.Completed() + t.Errors(),
+		OK: t.Completed(), Total: t.Completed() + t.Errors(), PerSecond: report.Per(t.Completed(), (c.Total - r.o.Warmup).Seconds()),
 		Rate:            report.NewSamples(r.samples(windows, c, func(w *sampler.Window) uint64 { return w.Good }), r.o.Window.Seconds()),
 		LifetimeSeconds: t.Times.Session.Mean(), FailtimeSeconds: t.Times.Failure.Mean(),
 		LengthHistogram: t.Lengths,
