@@ -18,7 +18,7 @@ type Browse struct {
 	Workload Workload
 	HTTPS    bool // the scheme of the targets
 	Cookies  bool // keep the cookies of each arrival, and send them (RFC 6265)
-	Follow   bool // follow redirects to the same origin, up to 10 in a row
+	Follow   bool // follow redirects to the same origin, up to 10 in a row: an arrival with more is one that failed
 
 	// Objects returns the URIs that a page of that URL embeds, as they are to be
 	// sent. They are asked for when one of Workload's own requests was answered by
@@ -115,7 +115,9 @@ func (w *Browse) Replied(s *Session, req *Request, r *Reply) {
 	if w.Cookies {
 		w.keep(b, req, r)
 	}
-	if next := w.redirect(req, r); next != nil {
+	if next := w.redirect(req, r); next != nil && req.redirects == maxRedirects {
+		s.Fail = true
+	} else if next != nil {
 		next.redirects, next.object = req.redirects+1, req.object
 		b.ask(s, next)
 		return
@@ -171,7 +173,7 @@ func (w *Browse) keep(b *browsing, req *Request, r *Reply) {
 // follow (RFC 9110, 15.4).
 func (w *Browse) redirect(req *Request, r *Reply) *Request {
 	location := field(r.Header, "Location")
-	if !w.Follow || location == "" || req.redirects >= maxRedirects {
+	if !w.Follow || location == "" {
 		return nil
 	}
 	from := w.url(req)

@@ -596,6 +596,9 @@ func (l *loop) answered(c *conn, k *call, s *sampler.Sample, now time.Duration) 
 		if seen != nil {
 			seen.reset()
 		}
+		if j.session.Fail && j.outcome == sampler.OK {
+			j.outcome = sampler.UnexpectedStatus
+		}
 	}
 	if st.Sessions != nil {
 		if f := st.Sessions.Fail; f == nil || !f(s.Status) {

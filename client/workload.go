@@ -43,6 +43,7 @@ type Session struct {
 	Server  int    // which target the arrival goes to, 0 is Stream.Target; set by Begin
 	Pos     int    // calls asked for so far, kept by the workload
 	More    bool   // another request follows at once
+	Fail    bool   // an Observer found the arrival to have failed, by a reply that was not as expected
 	Data    any    // anything else; nil at Begin
 }
 

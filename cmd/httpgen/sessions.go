@@ -23,7 +23,7 @@ type sessionFlags struct {
 	SessionCookies bool         `group:"session" help:"Keep the cookies of each session, or connection, and send them back."`
 	FailureStatus  statusSet    `group:"session" placeholder:"CODES" help:"Replies with this status make the session fail."`
 	RetryOnFailure bool         `group:"session" help:"Calls of a session that failed are made again, on a new connection where need be, and counted as retries. After ten failures in a row the session fails."`
-	Location       bool         `group:"session" short:"L" help:"Follow redirects to the same server, up to 10 in a row: each is one more call."`
+	Location       bool         `group:"session" short:"L" help:"Follow redirects to the same server: each is one more call. More than 10 in a row are an error (unexpected_status)."`
 }
 
 // fileFlags are the options about files that say what is asked for, and where.
