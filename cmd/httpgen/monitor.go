@@ -68,6 +68,8 @@ func (l *pushLabel) UnmarshalText(b []byte) error {
 // A monitor shows a run to Prometheus. The nil monitor shows nothing.
 type monitor struct {
 	*program
+	quiet   bool
+	begin   time.Time // the run's, zero for at once
 	server  *metrics.Server
 	served  bool
 	wait    bool
@@ -79,8 +81,9 @@ type monitor struct {
 	once    []sync.Once        // one a pusher: its warning
 }
 
-// monitor prepares what the flags ask for, nil if that is nothing.
-func (c *runCmd) monitor(p *program, r *run.Run) (*monitor, error) {
+// monitor prepares what the flags ask for, nil if that is nothing. The run
+// begins at begin, or at once if that is zero.
+func (c *runCmd) monitor(p *program, r *run.Run, begin time.Time) (*monitor, error) {
 	m := &c.metricsFlags
 	if len(m.WebListen) == 0 {
 		switch {
@@ -97,7 +100,10 @@ func (c *runCmd) monitor(p *program, r *run.Run) (*monitor, error) {
 	if err != nil {
 		return nil, err
 	}
-	mon := &monitor{program: p, server: s, served: len(m.WebListen) > 0, wait: m.WebWaitScrape, linger: m.Linger.Linger}
+	mon := &monitor{
+		program: p, quiet: c.Quiet || p.classic, begin: begin,
+		server: s, served: len(m.WebListen) > 0, wait: m.WebWaitScrape, linger: m.Linger.Linger,
+	}
 	d := r.Description()
 	mon.run, err = s.Collector().Attach(d.Sampler, prom.Info{
 		ID: r.ID(), Process: d.Process, Engine: r.Engine(), Closed: d.Closed, Warmup: d.Warmup, Planned: d.Planned, MaxInflight: d.MaxInflight,
@@ -142,7 +148,7 @@ func (c *runCmd) monitor(p *program, r *run.Run) (*monitor, error) {
 }
 
 // start opens the endpoint and waits for the first scrape where that is asked for.
-func (m *monitor) start(ctx context.Context, quiet bool) error {
+func (m *monitor) start(ctx context.Context) error {
 	if m == nil {
 		return nil
 	}
@@ -153,25 +159,27 @@ func (m *monitor) start(ctx context.Context, quiet bool) error {
 	for _, w := range m.server.Warnings() {
 		m.warn(w)
 	}
-	if len(addrs) > 0 && !quiet {
-		fmt.Fprintf(m.stderr, "Metrics at %s\n", strings.Join(addrs, ", "))
+	if len(addrs) > 0 {
+		m.say("Metrics at %s", strings.Join(addrs, ", "))
 	}
 	if m.served {
 		go func() {
 			for err := range m.server.Failed() {
-				m.warn(fmt.Sprintf("metrics: %v", err))
+				m.warn(err.Error())
 			}
 		}()
 	}
 	if m.wait {
-		if !quiet {
-			fmt.Fprintln(m.stderr, "The run starts after the first scrape.")
-		}
+		m.say("The run starts after the first scrape.")
 		if err := m.server.WaitScrape(ctx); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
-	m.run.Begin(time.Now())
+	begin := m.begin
+	if now := time.Now(); begin.Before(now) {
+		begin = now
+	}
+	m.run.Begin(begin)
 	m.server.Ready()
 	var push context.Context
 	push, m.stop = context.WithCancel(context.Background())
@@ -193,9 +201,23 @@ func (m *monitor) complain(ctx context.Context, i int) {
 		case <-tick.C:
 		}
 		if err := m.pushers[i].FirstError(); err != nil {
-			m.once[i].Do(func() { m.warn(fmt.Sprintf("push: %v (the run goes on)", err)) })
+			m.once[i].Do(func() { m.warn(fmt.Sprintf("%v (the run goes on)", err)) })
 			return
 		}
+	}
+}
+
+// say tells the user something unless it is to be quiet.
+func (m *monitor) say(format string, args ...any) {
+	if !m.quiet {
+		fmt.Fprintf(m.stderr, format+"\n", args...)
+	}
+}
+
+// drain notes that no more arrivals start.
+func (m *monitor) drain() {
+	if m != nil {
+		m.run.Drain()
 	}
 }
 
@@ -203,6 +225,7 @@ func (m *monitor) complain(ctx context.Context, i int) {
 func (m *monitor) ended() {
 	if m != nil {
 		m.run.End(time.Now())
+		m.server.Final()
 	}
 }
 
@@ -216,16 +239,35 @@ func (m *monitor) finish(ctx context.Context, stay bool) {
 	for i, p := range m.pushers {
 		flushed.Go(func() {
 			if err := p.Finish(ctx); err != nil {
-				m.once[i].Do(func() {})
-				m.warn(fmt.Sprintf("push: %v", err))
+				m.lost(i, err)
 			}
 		})
 	}
 	if m.served && stay {
-		m.server.Linger(ctx, m.linger)
+		m.stay(ctx)
 	}
+	slow := time.AfterFunc(time.Second, func() { m.say("Still pushing; a signal ends that.") })
 	flushed.Wait()
+	slow.Stop()
 	m.stop()
 	m.pushing.Wait()
 	m.server.Close()
+}
+
+// stay lets the endpoint linger.
+func (m *monitor) stay(ctx context.Context) {
+	if most := m.server.Longest(m.linger); most > 0 {
+		m.say("The metrics stay for %v at most; a signal ends that.", most)
+	}
+	if m.server.Linger(ctx, m.linger) == metrics.Unscraped {
+		m.warn("metrics: the final ones were not scraped before the time was up")
+	}
+}
+
+// lost tells what a receiver did not get. A receiver that was warned of is not
+// warned of again.
+func (m *monitor) lost(i int, err error) {
+	tell := func(text string) { fmt.Fprintf(m.stderr, "%s: %s\n", m.name, text) }
+	m.once[i].Do(func() { tell = m.warn })
+	tell(err.Error())
 }

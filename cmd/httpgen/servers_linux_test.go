@@ -23,7 +23,7 @@ import (
 // A daemon is a real server, as Debian packages it.
 type daemon struct {
 	name  string
-	args  []string       // in front of the name of its configuration file
+	args  []string       // in front of the name of its configuration file, with placeholders
 	ready string         // what it says on standard error once it listens
 	quit  syscall.Signal // ends it when its logs are complete
 }
@@ -92,8 +92,8 @@ func scratch(t *testing.T) string {
 	return dir
 }
 
-// start starts the daemon and waits until it listens. In its configuration
-// @dir@ stands for its folder, and any other @name@ for a free port.
+// start starts the daemon and waits until it listens. In its configuration and
+// arguments @dir@ stands for its folder, and any other @name@ for a free port.
 func (d *daemon) start(t *testing.T, config string) *realServer {
 	t.Helper()
 	path := d.path(t)
@@ -106,7 +106,10 @@ func (d *daemon) start(t *testing.T, config string) *realServer {
 		if err := os.WriteFile(file, []byte(s.fill(t, config)), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		s.Cmd = exec.Command(path, append(slices.Clone(d.args), file)...)
+		s.Cmd = exec.Command(path)
+		for _, arg := range append(slices.Clone(d.args), file) {
+			s.Args = append(s.Args, s.fill(t, arg))
+		}
 		pipe, err := s.StderrPipe()
 		if err != nil {
 			t.Fatal(err)

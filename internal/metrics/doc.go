@@ -7,6 +7,7 @@
 //	err = s.WaitScrape(ctx) // where the start is to be held back
 //	s.Ready()
 //	...
+//	s.Final()
 //	s.Linger(ctx, linger)
 //
 // # Design

@@ -25,7 +25,7 @@ const (
 	Auto   LingerMode = iota // Scrape if there was a scrape before, else None
 	None                     // it does not begin
 	Fixed                    // Linger.For has passed
-	Scrape                   // a scrape that began after the run is complete, or a minute has passed
+	Scrape                   // a scrape that began after Final is complete, or a minute has passed
 )
 
 // ParseLinger reads "" (Auto), "0" (None), a duration or a number of seconds
@@ -57,23 +57,37 @@ type LingerEnd uint8
 const (
 	NoLinger    LingerEnd = iota // none was asked for
 	Elapsed                      // its time has passed
-	Scraped                      // there was a complete scrape that began after the run
+	Scraped                      // there was a complete scrape that began after Final
 	Unscraped                    // there was none within a minute
 	Interrupted                  // the context ended it
 	Unserved                     // nothing is served any more
 )
 
-// Linger waits as l says. It is to be called once the final totals stand: a
-// scrape that begins from then on shows them.
-func (s *Server) Linger(ctx context.Context, l Linger) LingerEnd {
-	limit, late := l.For, Elapsed
-	var scraped <-chan struct{} // never, unless a scrape is waited for
+// Longest returns for how long Linger would wait at most, 0 for not at all.
+func (s *Server) Longest(l Linger) time.Duration {
 	switch {
 	case l.Mode == None, l.Mode == Auto && s.Scraped() == 0:
+		return 0
+	case l.Mode == Fixed:
+		return l.For
+	}
+	return maxLinger
+}
+
+// Final says that the final totals stand: a scrape that begins from then on
+// shows them.
+func (s *Server) Final() { s.final.Store(s.scrapes.last()) }
+
+// Linger waits as l says. Final is to be called before.
+func (s *Server) Linger(ctx context.Context, l Linger) LingerEnd {
+	limit, late := s.Longest(l), Elapsed
+	if limit == 0 {
 		return NoLinger
-	case l.Mode != Fixed:
-		limit, late = maxLinger, Unscraped
-		scraped = s.scrapes.later(s.scrapes.last())
+	}
+	var scraped <-chan struct{} // never, unless a scrape is waited for
+	if l.Mode != Fixed {
+		late = Unscraped
+		scraped = s.scrapes.later(s.final.Load())
 	}
 	timer := time.NewTimer(limit)
 	defer timer.Stop()

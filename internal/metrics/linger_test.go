@@ -99,27 +99,34 @@ func TestLinger(t *testing.T) {
 		name    string
 		linger  Linger
 		before  bool          // there was a scrape
+		between bool          // and one after the end
 		after   time.Duration // 0: none
 		stop    time.Duration // 0: none
 		want    LingerEnd
 		forTime time.Duration
 	}{
-		{"default without a scrape", Linger{}, false, time.Second, 0, NoLinger, 0},
-		{"default", Linger{}, true, 7 * time.Second, 0, Scraped, 7 * time.Second},
-		{"default, no more scrape", Linger{}, true, 0, 0, Unscraped, time.Minute},
-		{"none", Linger{Mode: None}, true, time.Second, 0, NoLinger, 0},
-		{"fixed", Linger{Fixed, 90 * time.Second}, false, time.Second, 0, Elapsed, 90 * time.Second},
-		{"fixed, stopped", Linger{Fixed, 90 * time.Second}, true, time.Second, 3 * time.Second, Interrupted, 3 * time.Second},
-		{"scrape", Linger{Mode: Scrape}, false, 59 * time.Second, 0, Scraped, 59 * time.Second},
-		{"scrape, none", Linger{Mode: Scrape}, false, 0, 0, Unscraped, time.Minute},
-		{"scrape, too late", Linger{Mode: Scrape}, true, 61 * time.Second, 0, Unscraped, time.Minute},
-		{"scrape, stopped", Linger{Mode: Scrape}, true, 0, 5 * time.Second, Interrupted, 5 * time.Second},
+		{"default without a scrape", Linger{}, false, false, time.Second, 0, NoLinger, 0},
+		{"default", Linger{}, true, false, 7 * time.Second, 0, Scraped, 7 * time.Second},
+		{"default, no more scrape", Linger{}, true, false, 0, 0, Unscraped, time.Minute},
+		{"none", Linger{Mode: None}, true, false, time.Second, 0, NoLinger, 0},
+		{"fixed", Linger{Fixed, 90 * time.Second}, false, false, time.Second, 0, Elapsed, 90 * time.Second},
+		{"fixed, stopped", Linger{Fixed, 90 * time.Second}, true, false, time.Second, 3 * time.Second, Interrupted, 3 * time.Second},
+		{"scrape", Linger{Mode: Scrape}, false, false, 59 * time.Second, 0, Scraped, 59 * time.Second},
+		{"scrape, none", Linger{Mode: Scrape}, false, false, 0, 0, Unscraped, time.Minute},
+		{"scrape, too late", Linger{Mode: Scrape}, true, false, 61 * time.Second, 0, Unscraped, time.Minute},
+		{"scrape, stopped", Linger{Mode: Scrape}, true, false, 0, 5 * time.Second, Interrupted, 5 * time.Second},
+		{"scrape, there was one", Linger{Mode: Scrape}, false, true, 0, 0, Scraped, 0},
+		{"default, there was one", Linger{}, true, true, 0, 0, Scraped, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := newServer(t, Options{})
 				if tt.before {
+					scrape(t, s)
+				}
+				s.Final()
+				if tt.between {
 					scrape(t, s)
 				}
 				ctx := t.Context()
@@ -131,12 +138,16 @@ func TestLinger(t *testing.T) {
 				if tt.after > 0 {
 					defer time.AfterFunc(tt.after, func() { scrape(t, s) }).Stop()
 				}
-				begun := time.Now()
+				begun, longest := time.Now(), s.Longest(tt.linger)
 				if got := s.Linger(ctx, tt.linger); got != tt.want {
 					t.Errorf("Linger(%+v) = %v, want %v", tt.linger, got, tt.want)
 				}
 				if got := time.Since(begun); got != tt.forTime {
 					t.Errorf("Linger(%+v) took %v, want %v", tt.linger, got, tt.forTime)
+				}
+				toTheEnd := tt.want == NoLinger || tt.want == Elapsed || tt.want == Unscraped
+				if longest < tt.forTime || toTheEnd && longest != tt.forTime {
+					t.Errorf("Longest(%+v) = %v, and it took %v", tt.linger, longest, tt.forTime)
 				}
 			})
 		})
@@ -152,6 +163,7 @@ func TestLingerWantsALaterScrape(t *testing.T) {
 		go s.handler.ServeHTTP(early, httptest.NewRequest("GET", "/metrics", nil))
 		synctest.Wait()
 		ended := make(chan LingerEnd, 1)
+		s.Final()
 		go func() { ended <- s.Linger(t.Context(), Linger{Mode: Scrape}) }()
 		synctest.Wait()
 		close(early.let)

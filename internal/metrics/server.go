@@ -47,6 +47,7 @@ type Server struct {
 	handler   http.Handler
 	scrapes   scrapes
 	ready     atomic.Bool
+	final     atomic.Uint64 // number of the newest scrape that may lack the final totals
 
 	servers  []*http.Server
 	warnings []string

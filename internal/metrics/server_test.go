@@ -159,6 +159,11 @@ func TestWarnings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		for i, addr := range addrs {
+			if host, _, _ := net.SplitHostPort(tt.listen[i]); !strings.HasPrefix(addr, host+":") {
+				t.Errorf("%q: listens at %s, want the host that was given", tt.listen, addr)
+			}
+		}
 		var open, want []string
 		for _, i := range tt.want {
 			open = append(open, addrs[i])
