@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -53,7 +54,7 @@ func TestPrometheus(t *testing.T) {
 	}
 	classic := prometheus.start(t, "rule_files: ["+filepath.Join(dir, "rules.yml")+"]\n"+scrapeConf)
 	native := nativePrometheus.start(t, scrapeConf)
-	both := []*realServer{classic, native}
+	one, both := []*realServer{classic}, []*realServer{classic, native}
 
 	web := nginx.start(t, nginxConf)
 	tls, certs := startTLS(t)
@@ -62,15 +63,16 @@ func TestPrometheus(t *testing.T) {
 	silent := serverFor(t, target.Options{Silent: true})
 	list := filepath.Join(inFolder(t, map[string]string{"list": "/page\n/moved\n/empty\n/missing\n"}), "list")
 
-	long := watch(t, "long", both, slow.URL(), "--timeout", "20", "-r", "500", "-z", "15", "--window", "1")
-	whole := watch(t, "whole", []*realServer{classic}, fast.URL(), "--timeout", "20", "-r", "200", "-n", "300")
+	long := watch(t, "long", both, slow.URL(), "--timeout", "20", "-r", "500", "-z", "15", "--window", "0.1")
+	whole := watch(t, "whole", one, fast.URL(), "--timeout", "20", "-r", "200", "-n", "300")
 	tests := []struct {
-		name string
-		args string
-		want map[string]float64 // besides what the result says
-		run  *background
+		name   string
+		args   string
+		native bool               // both servers are to scrape it
+		want   map[string]float64 // besides what the result says
+		run    *background
 	}{
-		{name: "codes", args: web.url("main", "/") + " --timeout 20 -r 400 -n 200 --wlog y," + list, want: map[string]float64{
+		{name: "codes", native: true, args: web.url("main", "/") + " --timeout 20 -r 400 -n 200 --wlog y," + list, want: map[string]float64{
 			"httpgen_replies_total{200}": 50, "httpgen_replies_total{302}": 50, "httpgen_replies_total{204}": 50, "httpgen_replies_total{404}": 50,
 			"httpgen_replies_total{500}": 0, "httpgen_replies_total{other}": 0, "httpgen_goodput_total": 200,
 		}},
@@ -111,7 +113,7 @@ func TestPrometheus(t *testing.T) {
 		{name: "warmup", args: fast.URL() + " --timeout 20 -r 200 -n 40 --warmup 0.1", want: map[string]float64{
 			"httpgen_arrivals_scheduled_total": 40, "httpgen_replies_total{200}": 40,
 		}},
-		{name: "tls", args: strings.Replace(tls.url("both", "/page"), "http", "https", 1) + " --timeout 20 -r 100 -n 20 --cacert " + filepath.Join(certs, "server.pem"), want: map[string]float64{
+		{name: "tls", native: true, args: strings.Replace(tls.url("both", "/page"), "http", "https", 1) + " --timeout 20 -r 100 -n 20 --cacert " + filepath.Join(certs, "server.pem"), want: map[string]float64{
 			"httpgen_replies_total{200}": 20,
 		}},
 		{name: "closed", args: fast.URL() + " --timeout 20 --closed 2 -n 40", want: map[string]float64{
@@ -119,16 +121,21 @@ func TestPrometheus(t *testing.T) {
 		}},
 	}
 	for i := range tests {
-		tests[i].run = watch(t, tests[i].name, both, strings.Fields(tests[i].args)...)
+		servers := one
+		if tests[i].native {
+			servers = both
+		}
+		tests[i].run = watch(t, tests[i].name, servers, strings.Fields(tests[i].args)...)
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := tt.run.result(t)
 			labels := fmt.Sprintf("instance=%q", tt.name)
-			sources := []*source{{classic, labels, false}, {native, labels, false}}
-			for _, s := range sources {
-				s.await(t, "httpgen_run_end_timestamp_seconds{"+labels+"} > 0")
-				s.counters(t, r)
+			c, n := &source{classic, labels, false}, &source{native, labels, false}
+			c.final(t, r)
+			if tt.native {
+				n.final(t, r)
+				n.native(t, r)
 			}
 			have := map[string]float64{}
 			for _, p := range classic.ask(t, "{"+labels+"}") {
@@ -140,8 +147,7 @@ func TestPrometheus(t *testing.T) {
 				}
 			}
 			if r.Warmup == nil {
-				sources[0].classic(t, r)
-				sources[1].native(t, r)
+				c.classic(t, r)
 			}
 			leaves(t, tt.run, r)
 		})
@@ -160,25 +166,12 @@ func TestPrometheus(t *testing.T) {
 		r := long.result(t)
 		const labels = `instance="long"`
 		c, n := &source{classic, labels, false}, &source{native, labels, false}
-		for _, s := range []*source{c, n} {
-			s.await(t, "httpgen_run_end_timestamp_seconds{"+labels+"} > 0")
-			s.counters(t, r)
-		}
+		c.final(t, r)
+		n.final(t, r)
 		c.classic(t, r)
 		n.native(t, r)
-		// Counters are up to 100 ms old, of 8 s between the first and the last scrape of
-		// a rate. The median leaves out those of a scrape that was held up.
-		rate := fmt.Sprintf(`quantile_over_time(0.5, rate(httpgen_replies_total{%s,code="200"}[9s])[5s:1s] @ %.3f)`, labels, float64(r.Run.EpochUnixNanos)/1e9+14.5)
-		if have, want := c.value(t, rate), r.Rates.Replies.Avg; math.Abs(have/want-1) > 0.02 {
-			t.Errorf("%s is %v, the mean of the samples %v; want them within 2 %%", rate, have, want)
-			var data struct{ Result []struct{ Values [][2]any } }
-			classic.api(t, "query", url.Values{"query": {`httpgen_replies_total{instance="long",code="200"}[1h]`}}, &data)
-			for _, v := range data.Result[0].Values {
-				t.Logf("%.3f %v", v[0].(float64)-float64(r.Run.EpochUnixNanos)/1e9, v[1])
-			}
-			for i, w := range r.Windows {
-				t.Logf("window %d %v %v replies %d", i, w.StartSeconds, w.LengthSeconds, w.Replies)
-			}
+		if off := c.rates(t, r); off > 0.02 {
+			t.Errorf("rates are %.1f %% off the report's windows, want 2 %% at most", 100*off)
 		}
 		for name, timing := range timings(r) {
 			if timing.P99 == nil {
@@ -215,6 +208,44 @@ func TestPrometheus(t *testing.T) {
 			t.Errorf("the share of a client is %v, want more than 0 and at most 1", share)
 		}
 	})
+}
+
+// rates returns how far rates of the replies, each over 9 s of a run of 15 s, are
+// off what the report has of the same time. A counter may be 100 ms old; a scrape
+// that was held up is older, so it is the median of several rates.
+func (s *source) rates(t *testing.T, r *report.Result) float64 {
+	t.Helper()
+	epoch := float64(r.Run.EpochUnixNanos) / 1e9
+	// replies returns how many there were until then, in seconds from the start.
+	replies := func(at float64) (n float64) {
+		for i := range r.Windows {
+			w := &r.Windows[i]
+			n += float64(w.Replies) * min(max(0, (at-w.StartSeconds)/w.LengthSeconds), 1)
+		}
+		return n
+	}
+	const series = `httpgen_replies_total{%s,code="200"}[9s] @ %.3f`
+	var all []float64
+	for at := 10.5; at < 15; at++ {
+		selector := fmt.Sprintf(series, s.labels, epoch+at)
+		values := s.samples(t, selector)
+		if len(values) < 2 {
+			t.Fatalf("%s has %d values, want one a second", selector, len(values))
+		}
+		first, last := values[0].at-epoch, values[len(values)-1].at-epoch
+		want := (replies(last) - replies(first)) / (last - first)
+		all = append(all, math.Abs(s.value(t, "rate("+selector+")")/want-1))
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// final waits until the server has scraped the run after its end, and compares
+// the counters.
+func (s *source) final(t *testing.T, r *report.Result) {
+	t.Helper()
+	s.await(t, "httpgen_run_end_timestamp_seconds{"+s.labels+"} > 0")
+	s.counters(t, r)
 }
 
 // leaves ends a run that stays for scrapes. Its exit code is that of its result.

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -181,23 +180,16 @@ func TestPushKilled(t *testing.T) {
 	b.end(t)
 	served := float64(web.Stats().Replies)
 
-	var data struct {
-		Result []struct{ Values [][2]any }
+	values := receiver.samples(t, `httpgen_replies_total{instance="killed",code="200"}[1h]`)
+	if len(values) < 5 {
+		t.Fatalf("pushed %v, want at least 5 values", values)
 	}
-	receiver.api(t, "query", url.Values{"query": {`httpgen_replies_total{instance="killed",code="200"}[1h]`}}, &data)
-	if len(data.Result) != 1 || len(data.Result[0].Values) < 5 {
-		t.Fatalf("pushed %+v, want a series of at least 5 values", data)
-	}
-	values := data.Result[0].Values
 	// A machine with other things to do stretches intervals.
 	longest := interval
 	for i := range values[1:] {
-		longest = max(longest, values[i+1][0].(float64)-values[i][0].(float64))
+		longest = max(longest, values[i+1].at-values[i].at)
 	}
-	last, err := strconv.ParseFloat(values[len(values)-1][1].(string), 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	last := values[len(values)-1].value
 	// Sending takes time too, for which another tenth of a second is allowed.
 	if lost := served - last; lost < 0 || lost > rate*(longest+handover+.1) {
 		t.Errorf("%v of %v replies were not pushed, with intervals of up to %v s at %d/s", lost, served, longest, rate)

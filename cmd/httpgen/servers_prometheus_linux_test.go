@@ -59,6 +59,7 @@ func (s *realServer) register(t *testing.T, instance, address string) {
 // A point is the value of a series at an instant.
 type point struct {
 	labels map[string]string
+	at     float64 // Unix time in seconds
 	value  float64
 }
 
@@ -85,23 +86,52 @@ func (s *realServer) api(t *testing.T, path string, query url.Values, into any) 
 	}
 }
 
+// A timed value is a time and a value, as Prometheus writes them.
+type timed [2]any
+
+// point returns it as the value of a series.
+func (v timed) point(t *testing.T, labels map[string]string) point {
+	t.Helper()
+	at, ok := v[0].(float64)
+	text, isText := v[1].(string)
+	x, err := strconv.ParseFloat(text, 64)
+	if !ok || !isText || err != nil {
+		t.Fatalf("%v is %v, want a time and a number", labels, v)
+	}
+	return point{labels, at, x}
+}
+
 // ask returns the result of an instant query.
 func (s *realServer) ask(t *testing.T, query string) (all []point) {
 	t.Helper()
 	var data struct {
 		Result []struct {
 			Metric map[string]string
-			Value  [2]any
+			Value  timed
 		}
 	}
 	s.api(t, "query", url.Values{"query": {query}}, &data)
 	for _, r := range data.Result {
-		text, ok := r.Value[1].(string)
-		v, err := strconv.ParseFloat(text, 64)
-		if !ok || err != nil {
-			t.Fatalf("%s: %v is %v, want a number", query, r.Metric, r.Value)
+		all = append(all, r.Value.point(t, r.Metric))
+	}
+	return all
+}
+
+// samples returns the values of the one series that a range selects.
+func (s *realServer) samples(t *testing.T, selector string) (all []point) {
+	t.Helper()
+	var data struct {
+		Result []struct {
+			Metric map[string]string
+			Values []timed
 		}
-		all = append(all, point{r.Metric, v})
+	}
+	s.api(t, "query", url.Values{"query": {selector}}, &data)
+	if len(data.Result) != 1 {
+		t.Fatalf("%s is %v, want one series", selector, data.Result)
+	}
+	for _, v := range data.Result[0].Values {
+		all = append(all, v.point(t, data.Result[0].Metric))
 	}
 	return all
 }
