@@ -17,6 +17,10 @@ var secretField = regexp.MustCompile(`(?i)(?:^|\r|\\r)[^:]*(?:authorization|cook
 // userinfo finds the password of an address; it may itself contain an @ or a colon.
 var userinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://[^/?#\s:@]*):[^/?#\s]*@`)
 
+// receiver finds what follows the path of where metrics are pushed: it may be a
+// token.
+var receiver = regexp.MustCompile(`((?:remote-write|pushgateway)=[^?\s]*\?).*`)
+
 // switches are the short flags without a value: another one may follow them in the
 // same argument.
 const switches = "46hkLnqvV"
@@ -24,7 +28,8 @@ const switches = "46hkLnqvV"
 // Redact returns a copy of a command line with its secrets replaced by ***: the
 // values of header fields such as Authorization, Cookie and X-Api-Key in -H,
 // --header, --add-header and --arm-header, bodies after -d and --data unless they
-// name a file, the password after --user, and passwords in addresses. Flags may be
+// name a file, the password after --user, passwords in addresses, and queries of addresses that
+// metrics are pushed to. Flags may be
 // shortened and their values attached in any way. When in doubt it hides more.
 func Redact(argv []string) []string {
 	out := make([]string, len(argv))
@@ -38,7 +43,7 @@ func Redact(argv []string) []string {
 		default:
 			pending = hide
 		}
-		out[i] = userinfo.ReplaceAllString(arg, "${1}:"+hidden+"@")
+		out[i] = receiver.ReplaceAllString(userinfo.ReplaceAllString(arg, "${1}:"+hidden+"@"), "${1}"+hidden)
 	}
 	return out
 }

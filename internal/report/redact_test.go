@@ -12,6 +12,7 @@ func TestRedact(t *testing.T) {
 		argv []string
 		want []string
 	}{
+		{"query of a receiver", []string{"httpgen", "--push", "remote-write=http://u:p@a/w?token=x&y", "--push=pushgateway=http://a/?k=x"}, []string{"httpgen", "--push", "remote-write=http://u:***@a/w?***", "--push=pushgateway=http://a/?***"}},
 		{"none", []string{"httpgen", "--rate", "2000", "http://a:80/x"}, []string{"httpgen", "--rate", "2000", "http://a:80/x"}},
 		{"value apart", []string{"-H", "Authorization: Bearer s3cret"}, []string{"-H", "Authorization: ***"}},
 		{"value joined", []string{"-HAuthorization: s3cret"}, []string{"-HAuthorization: ***"}},
