@@ -42,7 +42,7 @@ type conn struct {
 	gen     uint32   // changes when the socket does: events of an older one are stale
 	self    int32
 	prev    int32 // idle list
-	next    int32 // idle list or free list
+	next    int32 // idle list
 	server  int32 // index of the target in use
 	addr    int32 // index of its address in use
 	tries   int32 // addresses tried before this one
@@ -66,19 +66,9 @@ type conn struct {
 
 // alloc returns an unused connection.
 func (l *loop) alloc(st *stream) *conn {
-	if l.free == none {
-		base := int32(len(l.chunks)) << chunkBits
-		chunk := make([]conn, 1<<chunkBits)
-		l.chunks = append(l.chunks, chunk)
-		for i := len(chunk) - 1; i >= 0; i-- {
-			c := &chunk[i]
-			c.self, c.next = base+int32(i), l.free
-			l.free = c.self
-		}
-	}
-	c := l.at(l.free)
-	l.free = c.next
-	*c = conn{self: c.self, gen: c.gen + 1, next: none, prev: none, stream: st, addr: int32(st.addrs[0]), calls: c.calls[:0], kept: c.kept}
+	i := l.conns.take()
+	c := l.at(i)
+	*c = conn{self: i, gen: c.gen + 1, next: none, prev: none, stream: st, addr: int32(st.addrs[0]), calls: c.calls[:0], kept: c.kept}
 	if cap(c.calls) == 0 {
 		c.calls = c.one[:0]
 	}
@@ -146,13 +136,12 @@ func (c *conn) sourceIndex(n uint64) uint64 {
 	return c.job.index % n
 }
 
-func (l *loop) at(i int32) *conn { return &l.chunks[i>>chunkBits][i&(1<<chunkBits-1)] }
+func (l *loop) at(i int32) *conn { return l.conns.at(i) }
 
-// recycle returns a connection without socket or arrival to the free list.
+// recycle gives back a connection without socket or arrival.
 func (l *loop) recycle(c *conn) {
 	c.gen++
-	c.next = l.free
-	l.free = c.self
+	l.conns.give(c.self)
 }
 
 // dial starts connecting c.

@@ -16,7 +16,6 @@ type job struct {
 	via     *conn // or a connection that it shares with others
 	timer   timer // the deadline of the call or burst under way
 	self    int32
-	next    int32 // free list
 	gen     uint32
 	viaGen  uint32 // of via
 
@@ -24,7 +23,7 @@ type job struct {
 	warmup bool
 	slot   bool // holds a slot of a closed model
 	asleep bool // between two calls
-	busy   bool // under way; else it belongs to the free list
+	busy   bool // under way; else it was given back
 
 	queued   *Request // to be sent when it awakes
 	index    uint64
@@ -42,24 +41,14 @@ type job struct {
 
 // allocJob returns an unused job.
 func (l *loop) allocJob(st *stream) *job {
-	if l.freeJob == none {
-		base := int32(len(l.jobs)) << chunkBits
-		chunk := make([]job, 1<<chunkBits)
-		l.jobs = append(l.jobs, chunk)
-		for i := len(chunk) - 1; i >= 0; i-- {
-			j := &chunk[i]
-			j.self, j.next = base+int32(i), l.freeJob
-			l.freeJob = j.self
-		}
-	}
-	j := l.job(l.freeJob)
-	l.freeJob = j.next
-	*j = job{self: j.self, gen: j.gen + 1, stream: st, busy: true, pending: j.pending[:0]}
+	i := l.jobs.take()
+	j := l.job(i)
+	*j = job{self: i, gen: j.gen + 1, stream: st, busy: true, pending: j.pending[:0]}
 	j.timer.queue = idle
 	return j
 }
 
-func (l *loop) job(i int32) *job { return &l.jobs[i>>chunkBits][i&(1<<chunkBits-1)] }
+func (l *loop) job(i int32) *job { return l.jobs.at(i) }
 
 // begin starts an arrival and records it. A negative wait is none.
 func (l *loop) begin(st *stream, a arrival, now, wait time.Duration) *job {
@@ -345,12 +334,11 @@ func (l *loop) quit(j *job, now time.Duration) {
 	l.leave(j, now)
 }
 
-// retire returns a job without connections to the free list.
+// retire gives back a job without connections.
 func (l *loop) retire(j *job) {
 	j.gen++
 	j.busy = false
-	j.next = l.freeJob
-	l.freeJob = j.self
+	l.jobs.give(j.self)
 }
 
 // fail ends the arrival that c carries with an error, or lets it try again.

@@ -11,7 +11,6 @@ import (
 
 const (
 	maxStarts = 16   // arrivals started in a row before sockets are looked at
-	chunkBits = 8    // connections are allocated in chunks, which never move
 	poolRate  = 5000 // connections a second at which a loop opens its pools
 )
 
@@ -23,10 +22,8 @@ type loop struct {
 	io      engine
 	rec     *sampler.Recorder
 	streams []stream
-	chunks  [][]conn
-	free    int32 // first unused connection, none if there is none
-	jobs    [][]job
-	freeJob int32    // first unused job
+	conns   slab[conn]
+	jobs    slab[job]
 	buffers [][]byte // for requests that are expanded
 	spareH2 []*h2conn
 	queues  []queue
@@ -58,7 +55,7 @@ type loop struct {
 // newLoop returns loop id of a client.
 func newLoop(c *Client, id int) (*loop, error) {
 	l := &loop{
-		c: c, id: id, free: none, freeJob: none, nextTimer: never, drainEnd: never,
+		c: c, id: id, nextTimer: never, drainEnd: never,
 	}
 	for i := range c.o.Streams {
 		st, err := newStream(l, i)
@@ -175,12 +172,9 @@ func (l *loop) run(epoch time.Time) (sending, end time.Duration, err error) {
 func (l *loop) rebase(epoch time.Time) {
 	shift := l.epoch.Sub(epoch)
 	l.epoch = epoch
-	for i := range l.chunks {
-		for k := range l.chunks[i] {
-			c := &l.chunks[i][k]
-			c.opened += shift
-			c.timer.at += shift
-		}
+	for c := range l.conns.all {
+		c.opened += shift
+		c.timer.at += shift
 	}
 	if l.nextTimer != never {
 		l.nextTimer += shift
@@ -300,19 +294,14 @@ func (l *loop) abandon(now time.Duration) {
 	for i := range l.streams {
 		l.dropBacklog(&l.streams[i], now, sampler.ShedLate)
 	}
-	for i := range l.jobs {
-		for k := range l.jobs[i] {
-			if j := &l.jobs[i][k]; j.busy {
-				l.end(j, sampler.OK, true, now)
-			}
+	for j := range l.jobs.all {
+		if j.busy {
+			l.end(j, sampler.OK, true, now)
 		}
 	}
-	for i := range l.chunks {
-		for k := range l.chunks[i] {
-			c := &l.chunks[i][k]
-			if c.open {
-				l.closeConn(c, now)
-			}
+	for c := range l.conns.all {
+		if c.open {
+			l.closeConn(c, now)
 		}
 	}
 }
