@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -413,7 +412,7 @@ func (r *sideRun) compare(t *testing.T, path string) {
 		r.server.start(t)
 		p.port = r.server.port()
 	} else {
-		p.port = refusedPort(t)
+		p.port = strconv.Itoa(refusing(t))
 	}
 	argv := slices.Concat([]string{"httperf", "--server=127.0.0.1", "--port=" + p.port}, strings.Fields(r.options), r.more)
 	p.theirs = side{name: "httperf", classicReport: r.report(t, exec.Command(path, argv[1:]...), true)}
@@ -454,24 +453,6 @@ func optionValue(options, name string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// refusedPort returns a port that is bound and not listening until the test ends.
-func refusedPort(t *testing.T) string {
-	t.Helper()
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { syscall.Close(fd) })
-	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		t.Fatal(err)
-	}
-	sa, err := syscall.Getsockname(fd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strconv.Itoa(sa.(*syscall.SockaddrInet4).Port)
 }
 
 // report runs a command, for at most 20 s, and reads its report.

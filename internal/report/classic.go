@@ -6,15 +6,6 @@ import (
 	"strings"
 )
 
-// Classic writes httperf's report and nothing else: the same heads in the same
-// order, for scripts that read httperf's output.
-//
-// The definitions are httperf's, with these differences: sizes have true
-// decimals, the median does not come from bins of 1 ms, connect leaves refused
-// connections out, addrunavail is counted, and what counts as a reply or an
-// error follows Totals.
-func Classic(w io.Writer, r *Result) error { return Details{}.Classic(w, r) }
-
 func write(w io.Writer, s string) error {
 	if _, err := io.WriteString(w, s); err != nil {
 		return fmt.Errorf("report: text: %w", err)

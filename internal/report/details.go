@@ -17,7 +17,13 @@ type Details struct {
 	Periodic bool // how many replies had the status 200 and how many 302
 }
 
-// Classic is the function [Classic] with details.
+// Classic writes httperf's report and nothing else: the same heads in the same
+// order, for scripts that read httperf's output.
+//
+// The definitions are httperf's, with these differences: sizes have true
+// decimals, the median does not come from bins of 1 ms, connect leaves refused
+// connections out, addrunavail is counted, and what counts as a reply or an
+// error follows Totals.
 func (d Details) Classic(w io.Writer, r *Result) error {
 	c := clean(*r)
 	var b strings.Builder
@@ -25,7 +31,9 @@ func (d Details) Classic(w io.Writer, r *Result) error {
 	return write(w, b.String())
 }
 
-// Text is the function [Text] with details.
+// Text writes what Classic does and below it what httperf does not know: the
+// model, the offered rate, percentiles, the generator's own delay, what became
+// of every arrival, the streams, and last the verdict with its reasons.
 func (d Details) Text(w io.Writer, r *Result) error {
 	c := clean(*r)
 	var b strings.Builder

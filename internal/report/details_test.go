@@ -59,7 +59,7 @@ func TestDetails(t *testing.T) {
 			for _, f := range []struct {
 				name        string
 				plain, with func(io.Writer, *Result) error
-			}{{"classic", Classic, tt.d.Classic}, {"text", Text, tt.d.Text}} {
+			}{{"classic", Details{}.Classic, tt.d.Classic}, {"text", Details{}.Text, tt.d.Text}} {
 				want := render(t, f.plain, r)
 				want = regexp.MustCompile(`(?m)^.*\n`).ReplaceAllStringFunc(want, func(line string) string {
 					switch {
@@ -85,7 +85,7 @@ func TestDetailsWithoutWindows(t *testing.T) {
 	t.Parallel()
 	r := nothing()
 	r.Rates.Replies.Samples = 1 << 60
-	if have, want := render(t, Details{Verbose: 1}.Classic, r), render(t, Classic, r); have != want {
+	if have, want := render(t, Details{Verbose: 1}.Classic, r), render(t, Details{}.Classic, r); have != want {
 		t.Errorf("have\n%s\nwant\n%s", have, want)
 	}
 }
@@ -95,7 +95,7 @@ func TestEchoIsOneLine(t *testing.T) {
 	t.Parallel()
 	r := ordinary()
 	r.Run.Echo = "httperf --unix-socket=a\r\nVerdict: valid"
-	if have, want := render(t, Classic, r), "httperf --unix-socket=a Verdict: valid\nMaximum"; !strings.HasPrefix(have, want) {
+	if have, want := render(t, Details{}.Classic, r), "httperf --unix-socket=a Verdict: valid\nMaximum"; !strings.HasPrefix(have, want) {
 		t.Errorf("have %.80q, want %q", have, want)
 	}
 }

@@ -1,7 +1,7 @@
 // Package report holds the result of a run and its renderings.
 //
 // A [Result] is a plain record: the caller fills it, the package prints it as
-// httperf's text ([Classic]), that text with a block of its own ([Text]),
+// httperf's text ([Details.Classic]), that text with a block of its own ([Details.Text]),
 // JSON ([JSON]) or CSV ([CSV]). While a run goes on, [Line] makes one line of a
 // finished window for people and [NDJSON] one for programs.
 //

@@ -175,7 +175,7 @@ var formats = []struct {
 	name  string
 	write func(io.Writer, *Result) error
 }{
-	{"classic", Classic}, {"text", Text}, {"json", JSON}, {"csv", CSV}, {"ndjson", ndjson}, {"line", lines},
+	{"classic", Details{}.Classic}, {"text", Details{}.Text}, {"json", JSON}, {"csv", CSV}, {"ndjson", ndjson}, {"line", lines},
 }
 
 func TestGolden(t *testing.T) {

@@ -2,17 +2,11 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 )
-
-// Text writes what Classic does and below it what httperf does not know: the
-// model, the offered rate, percentiles, the generator's own delay, what became
-// of every arrival, the streams, and last the verdict with its reasons.
-func Text(w io.Writer, r *Result) error { return Details{}.Text(w, r) }
 
 // ownBlock writes what httperf does not know.
 func ownBlock(b *strings.Builder, r *Result) {

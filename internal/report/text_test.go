@@ -54,13 +54,13 @@ func TestClassicSkeleton(t *testing.T) {
 		{"nothing happened", nothing(), skeleton},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, got, _ := strings.Cut(render(t, Classic, tt.result), "\n")
+			_, got, _ := strings.Cut(render(t, Details{}.Classic, tt.result), "\n")
 			got = regexp.MustCompile(`\d+/\d+\)`).ReplaceAllString(got, "#/#)")
 			got = number.ReplaceAllString(got, "${1}#")
 			if got != tt.want {
 				t.Errorf("got:\n%s\nwant:\n%s", got, tt.want)
 			}
-			if text := render(t, Text, tt.result); !strings.HasPrefix(text, render(t, Classic, tt.result)) {
+			if text := render(t, Details{}.Text, tt.result); !strings.HasPrefix(text, render(t, Details{}.Classic, tt.result)) {
 				t.Errorf("Text does not begin with what Classic prints:\n%s", text)
 			}
 		})
@@ -75,7 +75,7 @@ func TestScrapers(t *testing.T) {
 	// Streams repeat some of the heads. They must not be found.
 	s := Stream{Name: "a", Verdict: Verdict{Status: Valid}, Rates: Rates{Replies: NewSamples([]float64{7}, 5)}}
 	r.Streams = []Stream{s, s}
-	text := render(t, Text, r)
+	text := render(t, Details{}.Text, r)
 	for _, tt := range []struct {
 		pattern string
 		want    []string
@@ -120,7 +120,7 @@ func TestVerdictLine(t *testing.T) {
 	for _, status := range []string{Valid, Degraded, Invalid} {
 		r := overload() // One of its streams is valid.
 		r.Verdict.Status = status
-		if got, want := believed.MatchString(render(t, Text, r)), status == Valid; got != want {
+		if got, want := believed.MatchString(render(t, Details{}.Text, r)), status == Valid; got != want {
 			t.Errorf("%s: match is %t, want %t", status, got, want)
 		}
 	}
@@ -145,7 +145,7 @@ func TestErrorMapping(t *testing.T) {
 			counter = "other"
 		}
 		var got []string
-		for _, m := range regexp.MustCompile(`([a-z-]+) 7\b`).FindAllStringSubmatch(render(t, Classic, r), -1) {
+		for _, m := range regexp.MustCompile(`([a-z-]+) 7\b`).FindAllStringSubmatch(render(t, Details{}.Classic, r), -1) {
 			got = append(got, m[1])
 		}
 		if want := "total " + counter; strings.Join(got, " ") != want {
@@ -191,7 +191,7 @@ func TestTextBlock(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := ordinary()
 			tt.change(r)
-			got := render(t, Text, r)
+			got := render(t, Details{}.Text, r)
 			if !strings.Contains(got, "\n"+tt.want+"\n") {
 				t.Errorf("no line %q in:\n%s", tt.want, got)
 			}
@@ -202,7 +202,7 @@ func TestTextBlock(t *testing.T) {
 // TestTextQuiet holds that what did not happen has no line.
 func TestTextQuiet(t *testing.T) {
 	t.Parallel()
-	got := render(t, Text, ordinary())
+	got := render(t, Details{}.Text, ordinary())
 	for _, head := range []string{"Stopped:", "Wait ", "Failed by", "TLS failures:", "Shed by", "Lost calls:", "Retries:", "Replies by code:", "Warm-up:", "Stream", "  >:"} {
 		if strings.Contains(got, "\n"+head) {
 			t.Errorf("a line begins with %q in:\n%s", head, got)
