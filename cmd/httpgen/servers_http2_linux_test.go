@@ -9,17 +9,7 @@ import (
 
 // nginxHTTP2Conf speaks HTTP/2 over TLS and in the clear. @certs@ is replaced
 // before.
-const nginxHTTP2Conf = `
-daemon off; worker_processes 1; pid @dir@/nginx.pid; error_log stderr notice;
-events { worker_connections 2000; }
-http {
-	client_body_temp_path @dir@/body; proxy_temp_path @dir@/proxy; fastcgi_temp_path @dir@/fastcgi;
-	uwsgi_temp_path @dir@/uwsgi; scgi_temp_path @dir@/scgi;
-	log_format counts escape=json '{"agent":"$http_user_agent","method":"$request_method","uri":"$request_uri","protocol":"$server_protocol",'
-		'"status":"$status","connection":$connection,"host":"$http_host","length":$request_length,"sent":$bytes_sent,'
-		'"tls":"$ssl_protocol","cipher":"$ssl_cipher","name":"$ssl_server_name","reused":"$ssl_session_reused"}';
-	access_log @dir@/access.log counts;
-	default_type text/plain; gzip off; keepalive_requests 100000; root @dir@/www;
+const nginxHTTP2Conf = nginxTLSHead + `	default_type text/plain; gzip off; keepalive_requests 100000; root @dir@/www;
 	ssl_certificate @certs@/server.pem; ssl_certificate_key @certs@/server.pem;
 	ssl_protocols TLSv1.2 TLSv1.3; client_max_body_size 10m;
 	server {

@@ -18,9 +18,8 @@ import (
 	"time"
 )
 
-// nginxTLSConf has a port for each set of versions, one that wants a certificate
-// of the client, and one in the clear. @certs@ is replaced before.
-const nginxTLSConf = `
+// nginxTLSHead begins a configuration of nginx that logs how TLS was spoken.
+const nginxTLSHead = `
 daemon off; worker_processes 1; pid @dir@/nginx.pid; error_log stderr notice;
 events { worker_connections 2000; }
 http {
@@ -30,7 +29,11 @@ http {
 		'"status":"$status","connection":$connection,"host":"$http_host","length":$request_length,"sent":$bytes_sent,'
 		'"tls":"$ssl_protocol","cipher":"$ssl_cipher","name":"$ssl_server_name","reused":"$ssl_session_reused"}';
 	access_log @dir@/access.log counts;
-	default_type text/plain; gzip off; keepalive_requests 100000; root @dir@/www;
+`
+
+// nginxTLSConf has a port for each set of versions, one that wants a certificate
+// of the client, and one in the clear. @certs@ is replaced before.
+const nginxTLSConf = nginxTLSHead + `	default_type text/plain; gzip off; keepalive_requests 100000; root @dir@/www;
 	ssl_certificate @certs@/server.pem; ssl_certificate_key @certs@/server.pem;
 	ssl_protocols TLSv1.2 TLSv1.3; ssl_session_cache shared:sessions:1m;
 	server {
