@@ -18,7 +18,6 @@ import (
 
 	"httpgen/internal/report"
 	"httpgen/internal/run"
-	"httpgen/pacer"
 )
 
 // lookupTime bounds the resolution of a local address's name.
@@ -76,7 +75,7 @@ func (c *runCmd) run(p *program) (int, error) {
 		details: report.Details{Verbose: c.Verbose, Periodic: c.PeriodicStats},
 	}
 	if !e.quiet {
-		e.end = sendingEnd(&o)
+		e.end = r.Description().Planned
 		fmt.Fprint(p.stderr, header)
 	}
 	if e.sinks, err = openSinks(outs, p.stdout); err != nil {
@@ -236,26 +235,6 @@ func (e *execution) follow(stop func()) {
 // rates are not those of the load.
 func (e *execution) draining(w *report.Window) bool {
 	return e.stopped.Load() || e.end > 0 && w.StartSeconds+w.LengthSeconds > e.end.Seconds()+rounding
-}
-
-// sendingEnd returns when no more arrivals are due, 0 if that is not known.
-func sendingEnd(o *run.Options) time.Duration {
-	if o.Process == nil {
-		return o.Duration
-	}
-	process := o.Process
-	if o.NumConns > 0 {
-		process = pacer.First(process, o.NumConns)
-	}
-	if o.Once {
-		calls := max(1, o.NumCalls)
-		process = pacer.First(process, uint64((len(o.URIs)+len(o.Requests)+calls-1)/calls))
-	}
-	if o.Duration > 0 {
-		process = pacer.For(process, o.Duration)
-	}
-	end, _, _ := pacer.PlannedEnd(process, o.Seed)
-	return end
 }
 
 // try writes to s unless that failed before.

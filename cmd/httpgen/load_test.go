@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"httpgen/internal/report"
+	"httpgen/internal/run"
 )
 
-func TestSendingEnd(t *testing.T) {
+func TestPlannedEnd(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		argv string
@@ -26,15 +27,20 @@ func TestSendingEnd(t *testing.T) {
 		{"httpgen http://h/ --closed 2 -n 3", 0},
 		{"httpgen http://h/ -n 3", 0},
 		// The list has two entries.
-		{"httpgen http://h/ -r 5 -n 20 --wlog n,testdata/bad.list", 400 * time.Millisecond},
-		{"httpgen http://h/ -r 5 --wlog n,testdata/bad.list --num-calls 3 -n 20", 200 * time.Millisecond},
-		{"httpgen http://h/ -r 5 -n 1 --wlog n,testdata/bad.list", 200 * time.Millisecond},
-		{"httpgen http://h/ -r 5 -n 20 --wlog y,testdata/bad.list", 4 * time.Second},
+		{"httpgen http://h/ -r 5 -n 20 --wlog n,testdata/two.list", 400 * time.Millisecond},
+		{"httpgen http://h/ -r 5 --wlog n,testdata/two.list --num-calls 3 -n 20", 200 * time.Millisecond},
+		{"httpgen http://h/ -r 5 -n 1 --wlog n,testdata/two.list", 200 * time.Millisecond},
+		{"httpgen http://h/ -r 5 -n 20 --wlog y,testdata/two.list", 4 * time.Second},
 	} {
 		t.Run(tt.argv, func(t *testing.T) {
 			t.Parallel()
 			o, _ := parseRun(t, strings.Fields(tt.argv)...)
-			if have := sendingEnd(&o); have != tt.want {
+			o.Server = "127.0.0.1" // no name is looked up
+			r, err := run.New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if have := r.Description().Planned; have != tt.want {
 				t.Errorf("have %v, want %v", have, tt.want)
 			}
 		})
