@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,12 +53,7 @@ func (o *Options) servers() (all []host, index map[string]int, err error) {
 			return nil, nil, err
 		}
 		// The default server may be named, or named in several ways.
-		at := -1
-		for k := range all {
-			if all[k] == s {
-				at = k
-			}
-		}
+		at := slices.Index(all, s)
 		if at < 0 {
 			at = len(all)
 			all = append(all, s)
