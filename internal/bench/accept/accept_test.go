@@ -189,7 +189,7 @@ func TestCompareText(t *testing.T) {
 	t.Parallel()
 	r := goodSeed()
 	var b strings.Builder
-	if err := report.Text(&b, r); err != nil {
+	if err := (report.Details{}).Text(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	if got := compareText(b.String(), r); len(got) > 0 {
