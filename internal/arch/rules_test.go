@@ -25,7 +25,7 @@ type rule struct {
 var rules = []rule{
 	{"pacer", nil},
 	{"sampler", nil},
-	{"sampler/prom", []string{"sampler"}},
+	{"sampler/prom", []string{"sampler", "internal/poll"}},
 	{"client", []string{"pacer", "sampler", "internal/http1", "internal/http2", "internal/poll"}},
 	{"internal/arch", nil},
 	{"internal/http1", nil},
@@ -33,7 +33,7 @@ var rules = []rule{
 	{"internal/accesslog", []string{"pacer"}},
 	{"internal/http2", nil},
 	{"internal/dashboard", nil},
-	{"internal/metrics", []string{"sampler", "sampler/prom"}},
+	{"internal/metrics", []string{"sampler", "sampler/prom", "internal/poll"}},
 	{"internal/push", nil},
 	{"internal/report", nil},
 	{"internal/script", nil},

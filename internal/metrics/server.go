@@ -74,7 +74,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	for _, c := range []prometheus.Collector{
-		s.collector, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		s.collector, &cached{of: []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})}},
 	} {
 		if err := s.registry.Register(c); err != nil {
 			return nil, fmt.Errorf("metrics: %w", err)
@@ -92,8 +92,8 @@ func (s *Server) routes() (http.Handler, error) {
 		ErrorHandling:       promhttp.ContinueOnError,
 		Registry:            s.registry, // counts the errors
 		MaxRequestsInFlight: maxScrapes,
-		Timeout:             gatherTimeout,
 		EnableOpenMetrics:   true,
+		DisableCompression:  true, // takes as long as all the rest, from a processor that a loop may need
 	})
 	landing, err := web.NewLandingPage(web.LandingConfig{
 		Name:        "httpgen",
@@ -110,7 +110,7 @@ func (s *Server) routes() (http.Handler, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET "+s.o.Path, s.scrapes.account(metrics))
+	mux.Handle("GET "+s.o.Path, s.scrapes.account(http.TimeoutHandler(considerate(metrics), gatherTimeout, "The metrics could not be gathered in time.")))
 	mux.Handle("GET /{$}", landing)
 	mux.HandleFunc("GET /-/healthy", func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, "Healthy.\n")

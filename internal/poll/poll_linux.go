@@ -170,3 +170,8 @@ func SetSlice(d time.Duration) error {
 	}
 	return nil
 }
+
+// yield lets the other threads go first that want the processor this one runs
+// on. It does not use RawSyscall: the caller may be gone for some milliseconds,
+// and the garbage collector would wait for it.
+func yield() { syscall.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -2,7 +2,10 @@
 
 package poll
 
-import "time"
+import (
+	"runtime"
+	"time"
+)
 
 // Supported says whether this platform has what the package needs.
 const Supported = false
@@ -15,3 +18,6 @@ func ThreadCPU() time.Duration { return 0 }
 
 // ProcessCPU returns 0: it is not known here.
 func ProcessCPU() (user, system time.Duration) { return 0, 0 }
+
+// yield lets other goroutines go first.
+func yield() { runtime.Gosched() }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"httpgen/internal/poll"
 	"httpgen/sampler"
 )
 
@@ -125,7 +126,7 @@ func (c *Collector) SetTrial(experiment, arm string, rung, trial int) error {
 }
 
 // look takes over how the attached run stands, if there is one.
-func (c *Collector) look() {
+func (c *Collector) look(turn *poll.Turn) {
 	r := c.run
 	if r == nil || r.ended {
 		return
@@ -137,7 +138,7 @@ func (c *Collector) look() {
 	r.sampler.View(func(v *sampler.View) {
 		all, each := v.Judge(r.info.Closed)
 		for i, s := range r.series {
-			s.now.add(&v.Streams[i], r.info.Streams[i].Judged)
+			s.now.add(&v.Streams[i], r.info.Streams[i].Judged, turn)
 			s.level.add(&v.Streams[i], each[i].Status)
 		}
 		c.process = process{loops: v.Loops, peakOpen: v.PeakOpen, maxBurst: v.MaxBurst, busy: v.Busy, verdict: all.Status}
@@ -193,9 +194,10 @@ func (c *Collector) collect() []prometheus.Metric {
 	defer c.mu.Unlock()
 	now := c.clock()
 	p := c.run.phase(now)
-	c.look()
+	var turn poll.Turn
+	c.look(&turn)
 	c.rate(now, p)
-	e := emission{created: c.created}
+	e := emission{created: c.created, turn: &turn}
 	e.states(state{c, p})
 	for _, s := range c.series {
 		e.series(s, &c.codes)

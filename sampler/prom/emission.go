@@ -4,11 +4,14 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"httpgen/internal/poll"
 )
 
 // An emission collects the metrics of one scrape.
 type emission struct {
 	created time.Time
+	turn    *poll.Turn
 	metrics []prometheus.Metric
 }
 
@@ -50,11 +53,13 @@ func (e *emission) states(s state) {
 func (e *emission) series(s *series, c *codes) {
 	for _, f := range counters {
 		f.each(&s.now, e.counter(f.desc, s.client, s.target))
+		e.turn.Pass()
 	}
 	replies := e.counter(repliesDesc, s.client, s.target)
 	c.each(&s.now.Tally, func(code string, n uint64) { replies(float64(n), code) })
 	for i, t := range timings {
 		e.metrics = append(e.metrics, s.now.times[i].metric(t.desc, t.first, e.created, s.client, s.target))
+		e.turn.Pass()
 	}
 	for _, f := range levels {
 		f.each(&s.level, e.gauge(f.desc, s.client, s.target))

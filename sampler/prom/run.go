@@ -3,6 +3,7 @@ package prom
 import (
 	"time"
 
+	"httpgen/internal/poll"
 	"httpgen/sampler"
 )
 
@@ -47,7 +48,7 @@ func (r *Run) End(at time.Time) {
 	if r.ended {
 		return
 	}
-	r.c.look()
+	r.c.look(new(poll.Turn))
 	for _, s := range r.series {
 		s.past = s.now
 	}

@@ -1,6 +1,9 @@
 package prom
 
-import "httpgen/sampler"
+import (
+	"httpgen/internal/poll"
+	"httpgen/sampler"
+)
 
 // A pair names what the series of a stream are labelled with.
 type pair struct{ client, target string }
@@ -20,7 +23,7 @@ type total struct {
 }
 
 // add adds what a stream has done, its warm-up included.
-func (t *total) add(v *sampler.StreamView, judged bool) {
+func (t *total) add(v *sampler.StreamView, judged bool, turn *poll.Turn) {
 	t.Merge(&v.Tally)
 	t.Merge(&v.Warmup)
 	if judged {
@@ -31,6 +34,7 @@ func (t *total) add(v *sampler.StreamView, judged bool) {
 	for i := range timings {
 		t.times[i].add(timings[i].of(&v.Times))
 		t.times[i].add(timings[i].of(&v.WarmupTimes))
+		turn.Pass()
 	}
 }
 
