@@ -149,7 +149,7 @@ func NewFairness(weights []float64, blocks [][]Tally, o FairOptions) (Fairness, 
 		f.Reason = fmt.Sprintf("%d of %d clients wanted more than was due to them: at least 2 must", greedy, len(weights))
 	default:
 		f.Saturated = true
-		f.decide(spread, o)
+		f.decide(spread, blocks, o)
 	}
 	return f, nil
 }
@@ -289,8 +289,14 @@ func (f *Fairness) intervals(weights []float64, blocks [][]Tally, good float64, 
 }
 
 // decide compares the share errors with the margin.
-func (f *Fairness) decide(half []float64, o FairOptions) {
+func (f *Fairness) decide(half []float64, blocks [][]Tally, o FairOptions) {
 	f.Decision = SharesUndecided
+	if i := f.plain(blocks, o.Margin); half == nil && i >= 0 {
+		f.Decision = SharesUnfair
+		c := f.Clients[i]
+		f.Reason = fmt.Sprintf("client %d got a share of %.4f where %.4f was due; the windows follow each other too closely for an interval, but every tenth of them is further off than %.4g by more than the tenths differ", i, c.Share, c.DueShare, o.Margin)
+		return
+	}
 	if half == nil {
 		f.Reason = fmt.Sprintf("no interval: at least %d windows, %d independent ones, or %d repeats are needed", minWindows, minEffective, minRepeats)
 		return
@@ -310,6 +316,38 @@ func (f *Fairness) decide(half []float64, o FairOptions) {
 		return
 	}
 	f.Reason = fmt.Sprintf("the largest share error is %.4f, and its interval holds %.4g", f.MaxShareError, o.Margin)
+}
+
+// tenths is how many parts of a run plain looks at.
+const tenths = 10
+
+// plain returns the client whose share is off in every tenth of the blocks to the
+// same side, by more than the margin and by more than the tenths differ from each
+// other on top of it; -1 for none. It is for blocks that follow each other so
+// closely that there is no interval: however long their memory, what lies that
+// far outside of everything that was seen is no chance.
+func (f *Fairness) plain(blocks [][]Tally, margin float64) int {
+	if len(blocks) < minWindows {
+		return -1
+	}
+	for i, c := range f.Clients {
+		low, high := math.Inf(1), math.Inf(-1)
+		for k := range tenths {
+			var own, all float64
+			for _, block := range blocks[k*len(blocks)/tenths : (k+1)*len(blocks)/tenths] {
+				own += block[i].Good
+				for _, t := range block {
+					all += t.Good
+				}
+			}
+			off := own/max(1, all) - c.DueShare
+			low, high = min(low, off), max(high, off)
+		}
+		if spread := high - low; low > margin+spread || high < -margin-spread {
+			return i
+		}
+	}
+	return -1
 }
 
 // effectiveSize returns how many independent values are worth as much as the

@@ -164,6 +164,44 @@ func TestFairnessSimulated(t *testing.T) {
 	}
 }
 
+// Blocks that follow each other too closely for an interval still tell of a
+// target that is plainly unfair, and of hardly any that is not.
+func TestFairnessWithoutInterval(t *testing.T) {
+	t.Parallel()
+	n := experiments(150)
+	weights, offered := []float64{1, 3, 6}, filled(3, 2500)
+	for _, tt := range []struct {
+		name        string
+		shares      []float64
+		drift       float64
+		correlation float64
+		unfair      [2]float64
+	}{
+		{"fair", []float64{0.1, 0.3, 0.6}, 0.05, 0.9, [2]float64{0, 0.01}},
+		{"at the margin", []float64{0.12, 0.3, 0.58}, 0.05, 0.9, [2]float64{0, 0.05}},
+		{"equal shares", []float64{0.33, 0.33, 0.34}, 0.04, 0.97, [2]float64{0.95, 1}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			rng := random(uint64(1000 * (tt.shares[0] + tt.correlation)))
+			unfair, without := 0, 0
+			for range n {
+				f, err := NewFairness(weights, windows(rng, 100, 2000, offered, tt.shares, tt.drift, tt.correlation), FairOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if f.Effective < minEffective {
+					without++
+				}
+				if f.Decision == SharesUnfair {
+					unfair++
+				}
+			}
+			within(t, "unfair", unfair, n, tt.unfair[0], tt.unfair[1])
+			within(t, "without an interval", without, n, 0.1, 1)
+		})
+	}
+}
+
 func TestEffectiveSize(t *testing.T) {
 	t.Parallel()
 	rng := random(12)
