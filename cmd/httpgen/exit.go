@@ -8,14 +8,15 @@ import (
 )
 
 // Exit codes. When several apply, the usage error comes first, then an I/O
-// error, then the signal, then the verdict, then the silent target.
+// error, then the signal, then the verdict, then the threshold, then the silent target.
 const (
-	exitOK       = 0
-	exitInternal = 1 // internal or I/O error
-	exitUsage    = 2 // the command line cannot be carried out
-	exitSilent   = 3 // arrivals were started and there was no reply at all
-	exitInvalid  = 4 // the verdict is invalid
-	exitSignal   = 128
+	exitOK        = 0
+	exitInternal  = 1  // internal or I/O error
+	exitUsage     = 2  // the command line cannot be carried out
+	exitSilent    = 3  // arrivals were started and there was no reply at all
+	exitInvalid   = 4  // the verdict is invalid
+	exitThreshold = 99 // a threshold failed
+	exitSignal    = 128
 )
 
 // A usageError is a mistake in the command line.

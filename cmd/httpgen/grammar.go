@@ -11,6 +11,9 @@ import (
 type grammar struct {
 	ShowVersion bool         `name:"version" short:"V" help:"Print the version."`
 	Run         runCmd       `cmd:"" help:"Offer load to a server and report what came of it. This is the default: its name may be left out."`
+	Sweep       sweepCmd     `cmd:"" help:"Look for the highest rate at which a server keeps to an objective."`
+	Compare     compareCmd   `cmd:"" help:"Compare servers, or settings of one, in interleaved trials, or results that were saved."`
+	Fair        fairCmd      `cmd:"" help:"Offer the load of several clients at once and say whether each gets its share."`
 	Serve       serveCmd     `cmd:"" help:"Run the built-in server, whose capacity is known in advance."`
 	Schema      schemaCmd    `cmd:"" help:"Print a JSON schema of the results, or the names of all."`
 	Dashboard   dashboardCmd `cmd:"" help:"Write dashboards and rules for Grafana and Prometheus."`
@@ -19,6 +22,8 @@ type grammar struct {
 
 // groups are the headings of the help.
 var groups = []kong.Group{
+	{Key: "experiment", Title: "Experiment"},
+	{Key: "arms", Title: "Arms"},
 	{Key: "load", Title: "Load: how many arrivals, and when"},
 	{Key: "session", Title: "Sessions"},
 	{Key: "connection", Title: "Connection"},
@@ -46,7 +51,10 @@ func newGrammar() (*grammar, *kong.Kong) {
 // usage is the first lines of each command's help, with the name of the program
 // left open.
 var usage = map[string]string{
-	"run":       "Usage: %[1]s [run] [URL] [flags]\n       %[1]s serve | schema | dashboard | version [--help]\n",
+	"run":       "Usage: %[1]s [run] [URL] [flags]\n       %[1]s sweep | compare | fair | serve | schema | dashboard | version [--help]\n",
+	"sweep":     "Usage: %[1]s sweep URL [flags]\n",
+	"compare":   "Usage: %[1]s compare NAME=URL NAME=URL ... --rate RATE | --closed N [flags]\n       %[1]s compare FILE FILE ... [flags]\n",
+	"fair":      "Usage: %[1]s fair [URL] --clients N --rate RATE [flags]\n       %[1]s fair [URL] --client name=NAME,rate=RATE,... --client ... [flags]\n",
 	"serve":     "Usage: %[1]s serve [ADDR] [flags]\n",
 	"schema":    "Usage: %[1]s schema [NAME]\n",
 	"dashboard": "Usage: %[1]s dashboard --out DIR [--force]\n",

@@ -8,12 +8,10 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"httpgen/internal/report"
@@ -54,15 +52,14 @@ func (c *runCmd) run(p *program) (int, error) {
 	if err != nil {
 		return 0, usageError{err}
 	}
-	if r.Engine() == "conn" && os.Getenv("GOGC") == "" {
-		// A TLS connection leaves 50 KB of garbage behind: with the small heap of
-		// a run the collector would take a seventh of the processor.
-		debug.SetGCPercent(400)
-	}
+	spareCollector(r)
 	for _, w := range append(warnings, r.Plan().Warnings...) {
 		p.warn(w)
 	}
-	watch, err := c.monitor(p, r, o.Start)
+	watch, err := c.monitor(p, r.ID(), c.Quiet || p.classic)
+	if err == nil {
+		err = watch.attach(r, "1", "1")
+	}
 	if err != nil {
 		return 0, usageError{err}
 	}
@@ -71,7 +68,7 @@ func (c *runCmd) run(p *program) (int, error) {
 		return exitOK, p.print(header)
 	}
 	e := &execution{
-		program: p, run: r, watch: watch, tap: t, quiet: c.Quiet || p.classic,
+		undertaking: undertaking{program: p, watch: watch}, run: r, begin: o.Start, tap: t, quiet: c.Quiet || p.classic,
 		details: report.Details{Verbose: c.Verbose, Periodic: c.PeriodicStats},
 	}
 	if !e.quiet {
@@ -82,6 +79,16 @@ func (c *runCmd) run(p *program) (int, error) {
 		return 0, err
 	}
 	return e.do()
+}
+
+// spareCollector lets garbage pile up where a run makes much of it, unless the
+// user has a say in that.
+func spareCollector(r *run.Run) {
+	if r.Engine() == "conn" && os.Getenv("GOGC") == "" {
+		// A TLS connection leaves 50 KB of garbage behind: with the small heap of
+		// a run the collector would take a seventh of the processor.
+		debug.SetGCPercent(400)
+	}
 }
 
 // socketThere checks that path is a socket; abstract ones have no file. Without
@@ -105,16 +112,14 @@ func socketThere(path string) error {
 
 // execution is a run under way.
 type execution struct {
-	*program
+	undertaking
 	run     *run.Run
-	watch   *monitor // nil when nobody looks
-	sinks   []*sink
-	tap     *tap // nil when nothing is printed
+	begin   time.Time // of the run; zero for at once
+	tap     *tap      // nil when nothing is printed
 	details report.Details
 	quiet   bool
 	end     time.Duration // planned end of sending, for the lines; 0 if it is not known
 	stopped atomic.Bool   // sending was ended before
-	written atomic.Bool   // the result is
 
 	broken map[*sink]error // belongs to follow until it has returned
 }
@@ -134,6 +139,7 @@ func (e *execution) do() (int, error) {
 		discard(e.sinks)
 		return 0, err
 	}
+	e.watch.begin(e.begin)
 	var followed sync.WaitGroup
 	followed.Go(func() { e.follow(stop) })
 	res, err := e.run.Do(ctx)
@@ -142,60 +148,13 @@ func (e *execution) do() (int, error) {
 		return 0, errors.Join(errors.New("the run failed"), err)
 	}
 	e.watch.ended()
+	e.watch.final()
 	s := caught()
 	code := resultCode(res, s)
 	followed.Wait()
 	err = errors.Join(err, e.write(res))
-	e.written.Store(true)
-	if s != nil {
-		// The signal has ended all waiting; what was measured is pushed all the same.
-		var done context.CancelFunc
-		ctx, done = context.WithTimeout(context.Background(), afterSignal)
-		defer done()
-	}
-	e.watch.finish(ctx, s == nil)
+	e.over(ctx, s)
 	return code, err
-}
-
-// sameSignal is how soon after the first a signal is taken for the same one.
-const sameSignal = 300 * time.Millisecond
-
-// afterSignal bounds the last push of a run that a signal ended.
-const afterSignal = 5 * time.Second
-
-// catch makes the first SIGINT or SIGTERM stop the run and the second end the
-// program. The function it returns says which was the first, nil for none; after
-// it a signal ends the program.
-func (e *execution) catch(stop func()) (caught func() os.Signal) {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	first := make(chan os.Signal, 1)
-	go func() {
-		s := <-signals
-		first <- s
-		if e.written.Load() {
-			stop() // there is nothing to wait for but scrapes and pushes
-			return
-		}
-		fmt.Fprintf(e.stderr, "%s: %v: the result follows when what is open has ended, after 5 s at the latest; a second signal ends the program at once, without a result\n", e.name, s)
-		stop()
-		began, again := time.Now(), s
-		for again == s && time.Since(began) <= sameSignal {
-			// timeout(1) signals its child, and then the group that it is in.
-			again = <-signals
-		}
-		s = again
-		discard(e.sinks)
-		os.Exit(signalCode(s))
-	}()
-	return func() os.Signal {
-		select {
-		case s := <-first:
-			return s
-		default:
-			return nil
-		}
-	}
 }
 
 // follow writes what is written while the run goes on, until it has ended. An
@@ -265,14 +224,7 @@ func (e *execution) write(r *report.Result) error {
 		if err == nil {
 			err = s.render(e.details, r)
 		}
-		if err == nil {
-			err = s.close()
-		} else {
-			discard([]*sink{s})
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", s.where(), err))
-		}
+		errs = append(errs, s.complete(err))
 	}
 	return errors.Join(errs...)
 }

@@ -77,6 +77,12 @@ func (p *program) dispatch() (int, error) {
 		return 0, usageError{err}
 	}
 	switch l.command {
+	case "sweep":
+		return g.Sweep.sweep(p)
+	case "compare":
+		return g.Compare.compare(p)
+	case "fair":
+		return g.Fair.fair(p)
 	case "serve":
 		return g.Serve.serve(p)
 	case "schema":

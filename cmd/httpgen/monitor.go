@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"httpgen/internal/metrics"
@@ -65,26 +66,25 @@ func (l *pushLabel) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// A monitor shows a run to Prometheus. The nil monitor shows nothing.
+// A monitor shows runs to Prometheus, one after the other. The nil monitor shows
+// nothing.
 type monitor struct {
 	*program
 	quiet   bool
-	begin   time.Time // the run's, zero for at once
 	server  *metrics.Server
 	served  bool
 	wait    bool
 	linger  metrics.Linger
-	run     *prom.Run
+	run     atomic.Pointer[prom.Run] // the newest; a signal may end its sending at any time
 	pushers []*push.Pusher
 	pushing sync.WaitGroup
 	stop    context.CancelFunc // of the pushing
 	once    []sync.Once        // one a pusher: its warning
 }
 
-// monitor prepares what the flags ask for, nil if that is nothing. The run
-// begins at begin, or at once if that is zero.
-func (c *runCmd) monitor(p *program, r *run.Run, begin time.Time) (*monitor, error) {
-	m := &c.metricsFlags
+// monitor prepares what the flags ask for, nil if that is nothing. What is pushed
+// goes by the identifier id.
+func (m *metricsFlags) monitor(p *program, id string, quiet bool) (*monitor, error) {
 	if len(m.WebListen) == 0 {
 		switch {
 		case m.WebConfig != "", m.WebPath != "", m.WebWaitScrape, m.Linger != linger{}:
@@ -100,22 +100,11 @@ func (c *runCmd) monitor(p *program, r *run.Run, begin time.Time) (*monitor, err
 	if err != nil {
 		return nil, err
 	}
-	mon := &monitor{
-		program: p, quiet: c.Quiet || p.classic, begin: begin,
-		server: s, served: len(m.WebListen) > 0, wait: m.WebWaitScrape, linger: m.Linger.Linger,
-	}
-	d := r.Description()
-	mon.run, err = s.Collector().Attach(d.Sampler, prom.Info{
-		ID: r.ID(), Process: d.Process, Engine: r.Engine(), Closed: d.Closed, Warmup: d.Warmup, Planned: d.Planned, MaxInflight: d.MaxInflight,
-		Streams: []prom.Stream{{Client: "1", Target: "1", Weight: 1, Judged: d.Judged, Rate: d.Rate}},
-	})
-	if err != nil {
-		return nil, err
-	}
+	mon := &monitor{program: p, quiet: quiet, server: s, served: len(m.WebListen) > 0, wait: m.WebWaitScrape, linger: m.Linger.Linger}
 	for _, to := range m.Push {
 		o := push.Options{
 			Auth:     push.Auth{BasicUser: m.PushUser, PasswordFile: m.PushPasswordFile, BearerFile: m.PushTokenFile, HeaderFile: m.PushHeaderFile},
-			Interval: time.Duration(m.PushInterval), RunID: r.ID(), Native: m.PushNative, Labels: map[string]string{},
+			Interval: time.Duration(m.PushInterval), RunID: id, Native: m.PushNative, Labels: map[string]string{},
 		}
 		for _, l := range m.PushLabel {
 			switch l.name {
@@ -147,6 +136,37 @@ func (c *runCmd) monitor(p *program, r *run.Run, begin time.Time) (*monitor, err
 	return mon, nil
 }
 
+// attach shows a run from now on. The one before must have ended. Client and
+// target are the labels of a run of one client; several go by their names.
+func (m *monitor) attach(r *run.Run, client, target string) error {
+	if m == nil {
+		return nil
+	}
+	d := r.Description()
+	i := prom.Info{
+		ID: r.ID(), Process: d.Process, Engine: r.Engine(), Closed: d.Closed, Warmup: d.Warmup, Planned: d.Planned, MaxInflight: d.MaxInflight,
+	}
+	for _, s := range d.Streams {
+		i.Streams = append(i.Streams, prom.Stream{Client: s.Name, Target: target, Weight: s.Weight, Judged: s.Judged, Rate: s.Rate})
+	}
+	if len(i.Streams) == 1 {
+		i.Streams[0].Client = client
+	}
+	shown, err := m.server.Collector().Attach(d.Sampler, i)
+	if err == nil {
+		m.run.Store(shown)
+	}
+	return err
+}
+
+// tell says which trial of an experiment the attached run is.
+func (m *monitor) tell(experiment, arm string, rung, trial int) error {
+	if m == nil {
+		return nil
+	}
+	return m.server.Collector().SetTrial(experiment, arm, rung, trial)
+}
+
 // start opens the endpoint and waits for the first scrape where that is asked for.
 func (m *monitor) start(ctx context.Context) error {
 	if m == nil {
@@ -175,11 +195,26 @@ func (m *monitor) start(ctx context.Context) error {
 			return err
 		}
 	}
-	begin := m.begin
-	if now := time.Now(); begin.Before(now) {
-		begin = now
+	return nil
+}
+
+// begin notes that the attached run begins at a time, or at once if that is over.
+func (m *monitor) begin(at time.Time) {
+	if m == nil {
+		return
 	}
-	m.run.Begin(begin)
+	if now := time.Now(); at.Before(now) {
+		at = now
+	}
+	m.run.Load().Begin(at)
+	m.ready()
+}
+
+// ready notes that what is to be shown has begun.
+func (m *monitor) ready() {
+	if m == nil || m.stop != nil {
+		return
+	}
 	m.server.Ready()
 	var push context.Context
 	push, m.stop = context.WithCancel(context.Background())
@@ -187,7 +222,6 @@ func (m *monitor) start(ctx context.Context) error {
 		m.pushing.Go(func() { p.Run(push) })
 		m.pushing.Go(func() { m.complain(push, i) })
 	}
-	return nil
 }
 
 // complain warns once when a receiver cannot be reached, while the run goes on.
@@ -216,15 +250,24 @@ func (m *monitor) say(format string, args ...any) {
 
 // drain notes that no more arrivals start.
 func (m *monitor) drain() {
-	if m != nil {
-		m.run.Drain()
+	if m == nil {
+		return
+	}
+	if r := m.run.Load(); r != nil {
+		r.Drain()
 	}
 }
 
-// ended notes that the totals stand.
+// ended notes that the attached run is over.
 func (m *monitor) ended() {
 	if m != nil {
-		m.run.End(time.Now())
+		m.run.Load().End(time.Now())
+	}
+}
+
+// final notes that the totals stand.
+func (m *monitor) final() {
+	if m != nil {
 		m.server.Final()
 	}
 }

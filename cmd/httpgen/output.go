@@ -129,12 +129,31 @@ func (s *sink) render(d report.Details, r *report.Result) error {
 	if s.output.file != "" {
 		d = report.Details{}
 	}
+	return s.put(func(w io.Writer) error { return renderers[s.format](d, w, r) })
+}
+
+// put writes what make makes, all of it or, if there is an error, nothing.
+func (s *sink) put(make func(io.Writer) error) error {
 	var b bytes.Buffer
-	if err := renderers[s.format](d, &b, r); err != nil {
+	if err := make(&b); err != nil {
 		return err
 	}
 	_, err := s.w.Write(b.Bytes())
 	return err
+}
+
+// complete closes the sink if what was written to it was, without err, and gives
+// it up else. The error it returns names the sink.
+func (s *sink) complete(err error) error {
+	if err == nil {
+		err = s.close()
+	} else {
+		discard([]*sink{s})
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.where(), err)
+	}
+	return nil
 }
 
 // close completes the output.

@@ -177,9 +177,9 @@ func TestWriteGoesOn(t *testing.T) {
 	t.Parallel()
 	var good bytes.Buffer
 	e := &execution{
-		sinks:  []*sink{{output: output{format: "text"}, w: failing{}}, {output: output{"csv", "x"}, w: &good}},
-		broken: map[*sink]error{},
-		tap:    newTap(failing{}, headerPart, 0),
+		undertaking: undertaking{sinks: []*sink{{output: output{format: "text"}, w: failing{}}, {output: output{"csv", "x"}, w: &good}}},
+		broken:      map[*sink]error{},
+		tap:         newTap(failing{}, headerPart, 0),
 	}
 	e.tap.Request(0, []byte("GET / HTTP/1.1\r\n\r\n"))
 	err := e.write(result())

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
+	"httpgen/internal/experiment"
 	"httpgen/internal/report"
 	"httpgen/internal/run"
 )
@@ -16,12 +18,17 @@ type schemaCmd struct {
 }
 
 func (c *schemaCmd) print(p *program) error {
+	names := slices.Concat(report.Schemas(), experiment.Schemas())
 	if c.Name == "" {
-		return p.print(strings.Join(report.Schemas(), "\n") + "\n")
+		return p.print(strings.Join(names, "\n") + "\n")
 	}
-	b, err := report.Schema(c.Name)
+	get := report.Schema
+	if slices.Contains(experiment.Schemas(), c.Name) {
+		get = experiment.Schema
+	}
+	b, err := get(c.Name)
 	if err != nil {
-		return usageError{fmt.Errorf("schema %q: want one of %s", c.Name, strings.Join(report.Schemas(), ", "))}
+		return usageError{fmt.Errorf("schema %q: want one of %s", c.Name, strings.Join(names, ", "))}
 	}
 	return p.print(string(b))
 }

@@ -168,11 +168,17 @@ type background struct {
 	stderr *bufio.Reader
 }
 
-// inBackground starts a run whose result is JSON. It is killed with the test if
-// it has not ended.
+// inBackground starts a run whose result is JSON.
 func inBackground(t *testing.T, args ...string) *background {
 	t.Helper()
-	b := &background{Cmd: process(t, append([]string{"httpgen", "-o", "json"}, args...)...)}
+	return beside(t, append([]string{"httpgen", "-o", "json"}, args...)...)
+}
+
+// beside starts a command whose result is JSON. It is killed with the test if it
+// has not ended.
+func beside(t *testing.T, argv ...string) *background {
+	t.Helper()
+	b := &background{Cmd: process(t, argv...)}
 	// The race detector would let every process sleep for a second at its end.
 	b.Env = append(b.Env, "GORACE="+os.Getenv("GORACE")+" atexit_sleep_ms=0")
 	stdout, err := b.StdoutPipe()

@@ -32,9 +32,13 @@ type fileFlags struct {
 	Targets   targetList `group:"request" placeholder:"FILE" help:"Ask for the targets of FILE in order, again and again, at the servers that they name unless a URL or --server is given: METHOD URL, header lines and @BODYFILE below it, a blank line between them, as in vegeta, or its JSON form; or a URL or path a line."`
 	HAR       archive    `group:"request" name:"har" placeholder:"FILE" help:"Replay an HTTP archive at its own times (--speed) and at the servers that it names unless a URL or --server is given, or with a rate its requests again and again."`
 	AccessLog string     `group:"request" name:"access-log" placeholder:"FILE" help:"Replay an access log (Common or Combined) at its own times (--speed), or with a rate its requests again and again. Bodies are not in a log."`
-	Spread    bool       `group:"load" help:"Put the requests of each second of an access log evenly over it, where its times are whole seconds. Else they are due at one instant."`
-	Speed     speed      `group:"load" placeholder:"X" help:"Replay at X times the recorded speed; default 1."`
 	NoExpand  bool       `group:"request" help:"Send {seq}, {rand} and {client} in URIs and headers as they are. Else they are the number of the call, a random number of 16 hexadecimal digits and the number of --client, unless the program is called httperf."`
+}
+
+// replayFlags are the options about a recording that is replayed at its own times.
+type replayFlags struct {
+	Spread bool  `group:"load" help:"Put the requests of each second of an access log evenly over it, where its times are whole seconds. Else they are due at one instant."`
+	Speed  speed `group:"load" placeholder:"X" help:"Replay at X times the recorded speed; default 1."`
 }
 
 // sessions fills in what arrivals are if they are sessions.

@@ -242,17 +242,19 @@ type period struct{ pace }
 
 func (p *period) UnmarshalText(b []byte) error { return p.parse(string(b), pacer.ParsePeriod) }
 
-// bare drops the name of the package in front of an error.
+// bare drops the names of packages in front of an error.
 func bare(err error) error {
 	if err == nil {
 		return nil
 	}
-	for _, name := range []string{"pacer: ", "http1: ", "target: "} {
-		if text, ok := strings.CutPrefix(err.Error(), name); ok {
-			return errors.New(text)
-		}
+	text := err.Error()
+	for _, name := range []string{"experiment: ", "stat: ", "pacer: ", "http1: ", "target: "} {
+		text = strings.TrimPrefix(text, name)
 	}
-	return err
+	if text == err.Error() {
+		return err
+	}
+	return errors.New(text)
 }
 
 type catchUp struct{ pacer.CatchUp }

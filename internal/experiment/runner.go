@@ -26,13 +26,30 @@ type Measurement struct {
 }
 
 // Live is the Runner that measures.
-type Live struct{}
+type Live struct {
+	// Watch is told of each run before it begins, and what it returns is called
+	// when the run has ended. An error keeps the run from being carried out; nil
+	// watches nothing.
+	Watch func(r *run.Run) (ended func(), err error)
+}
 
 // Run implements Runner.
-func (Live) Run(ctx context.Context, o run.Options) (Measurement, error) {
+func (l Live) Run(ctx context.Context, o run.Options) (Measurement, error) {
 	r, err := run.New(o)
 	if err != nil {
 		return Measurement{}, fmt.Errorf("experiment: %w", err)
+	}
+	return l.measure(ctx, r)
+}
+
+// measure carries a run out.
+func (l Live) measure(ctx context.Context, r *run.Run) (Measurement, error) {
+	if l.Watch != nil {
+		ended, err := l.Watch(r)
+		if err != nil {
+			return Measurement{}, fmt.Errorf("experiment: %w", err)
+		}
+		defer ended()
 	}
 	before := readCounters()
 	res, err := r.Do(ctx)

@@ -33,6 +33,7 @@ const (
 
 // Progress is what an experiment tells while it goes on.
 type Progress struct {
+	Begin *Trial        // the trial that begins, without a result; nil when one has ended
 	Trial *Trial        // the trial that has just ended; nil when one begins
 	What  string        // of the trial, such as "climb at 100/s for 4s"
 	Done  int           // trials that have ended
@@ -111,7 +112,7 @@ func (b *book) do(ctx context.Context, j job) (*Trial, error) {
 	if b.busy && j.settle > 0 {
 		b.Runner.Settle(ctx, j.settle)
 	}
-	b.tell(j, nil)
+	b.tell(j, Progress{Begin: &t})
 	var before time.Duration
 	var err error
 	if j.cpu != nil {
@@ -158,16 +159,17 @@ func (b *book) add(t Trial, j job) (*Trial, error) {
 			return nil, err
 		}
 	}
-	b.tell(j, &t)
+	b.tell(j, Progress{Trial: &t})
 	return &t, nil
 }
 
-func (b *book) tell(j job, t *Trial) {
+// tell completes p and hands it on.
+func (b *book) tell(j job, p Progress) {
 	if b.Progress == nil {
 		return
 	}
-	p := Progress{Trial: t, What: j.what, Done: len(b.trials), Left: j.left, Time: j.time}
-	if t != nil && j.left > 0 {
+	p.What, p.Done, p.Left, p.Time = j.what, len(b.trials), j.left, j.time
+	if p.Trial != nil && j.left > 0 {
 		p.Left--
 	}
 	if j.known != nil {

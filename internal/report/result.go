@@ -56,6 +56,14 @@ type Run struct {
 }
 
 // Config is what the run was asked to do, after defaults were filled in.
+//
+// A run of several clients has in it what they have together: rates, as given
+// joined by +, pools and callers are sums; calls, bursts and timeouts those of the
+// client with the most or the longest; sources and addresses those of all. A word
+// in which they differ is "mixed", and a target, file, step or number of entries
+// empty or 0. The seed is the first client's. KeepOpen, Once and Sessions say that
+// all clients do so. RatePerSecond adds up the means of clients that may send at
+// different times.
 type Config struct {
 	Rate               string   `json:"rate"`                 // the rate or period as given
 	Process            string   `json:"process"`              // kind of arrival process, such as "constant" or "poisson"
@@ -120,7 +128,10 @@ type CPU struct {
 	SystemSeconds float64 `json:"system_seconds"` // in the kernel on its behalf
 }
 
-// Stream is one client of a run that has several.
+// Stream is one client of a run that has several. Its rates are over the times of
+// the run, also when it joined later or left before. What loops see of all clients
+// at once, the most connections open and the longest burst, is known of the run
+// alone and 0 here.
 type Stream struct {
 	Name    string   `json:"name"`    // unique in the run
 	Target  string   `json:"target"`  // URL without a password

@@ -28,7 +28,11 @@ func modelLines(b *strings.Builder, r *Result) {
 	if r.Model == Closed {
 		fmt.Fprintf(b, "Model: closed, %s, each waiting for its reply before the next call (not an open load)\n", plural(c.Closed, "caller"))
 	} else {
-		fmt.Fprintf(b, "Model: open, %.1f arrivals/s asked, %s\n", c.RatePerSecond, c.Process)
+		fmt.Fprintf(b, "Model: open, %.1f arrivals/s asked, %s", c.RatePerSecond, c.Process)
+		if c.Closed > 0 {
+			fmt.Fprintf(b, "; beside it closed, %s, each waiting for its reply before the next call", plural(c.Closed, "caller"))
+		}
+		b.WriteByte('\n')
 	}
 	fmt.Fprintf(b, "Offered rate: %.1f arrivals/s, started %.1f arrivals/s, over %.3f s of sending; an arrival is %s\n",
 		r.Rates.OfferedPerSecond, r.Rates.StartedPerSecond, r.Run.SendingSeconds, arrival(r))
@@ -49,6 +53,10 @@ func arrival(r *Result) string {
 		return "a session"
 	case r.Config.KeepOpen:
 		return "a call on a kept-open connection"
+	case len(r.Streams) > 1 && r.Config.Connections+r.Config.Closed > 0:
+		return "a new connection or a call on one that is kept open, as its client has it"
+	case len(r.Streams) > 1 && r.Config.CallsPerConnection > 1:
+		return fmt.Sprintf("a new connection with up to %s", plural(r.Config.CallsPerConnection, "call"))
 	case r.Config.Connections > 0:
 		return fmt.Sprintf("a call on a pool of %s", plural(r.Config.Connections, "connection"))
 	default:
@@ -169,7 +177,7 @@ func codeLine(b *strings.Builder, codes map[string]uint64) {
 // streamLines are indented, so that a script which looks for httperf's heads at
 // the start of a line finds only those of the whole run.
 func streamLines(b *strings.Builder, s *Stream, duration float64) {
-	fmt.Fprintf(b, "Stream %s: %s, weight %g\n", s.Name, s.Target, s.Weight)
+	fmt.Fprintf(b, "Stream %s: %s, weight %g\n", oneLine(s.Name), oneLine(s.Target), s.Weight)
 	b.WriteString("  ")
 	totalLine(b, &s.Totals, duration)
 	b.WriteString("  ")

@@ -197,8 +197,8 @@ func (w WorkingSet) uri(prefix string) func(i int) string {
 }
 
 // whatFor says what a list asks for; it is empty without one.
-func (r *Run) whatFor() string {
-	o := &r.o
+func (s *stream) whatFor() string {
+	o := &s.o
 	switch {
 	case o.WorkingSet.N > 0:
 		uri := o.WorkingSet.uri(o.URI)
@@ -212,8 +212,8 @@ func (r *Run) whatFor() string {
 		return fmt.Sprintf("A script of %s from %s, in turn: %s calls in the mean, %d in the longest.", plural(len(o.Session.Script), "session"), o.From, figure(mean), most)
 	case o.Log != nil:
 		text := fmt.Sprintf("An access log of %s over %s from %s", plural(int(o.Log.Len()), "request"), seconds(o.Log.Span()), o.From)
-		if s := o.Log.Skipped(); s.NotHTTP+s.Unusable+s.Truncated > 0 {
-			text += fmt.Sprintf("; left out: %s without a request, %d that cannot be sent, %d cut off", plural(int(s.NotHTTP), "line"), s.Unusable, s.Truncated)
+		if out := o.Log.Skipped(); out.NotHTTP+out.Unusable+out.Truncated > 0 {
+			text += fmt.Sprintf("; left out: %s without a request, %d that cannot be sent, %d cut off", plural(int(out.NotHTTP), "line"), out.Unusable, out.Truncated)
 		}
 		if n := o.Log.Disordered(); n > 0 {
 			text += fmt.Sprintf("; %s out of order, taken at the time of the one before", plural(int(n), "request"))
@@ -236,7 +236,7 @@ func (r *Run) whatFor() string {
 		return text + ", in order over all calls, again and again."
 	}
 	text += ", each asked for at most once: the run ends with the list at the latest"
-	if short := len(o.URIs) % o.NumCalls; short > 0 && r.lastOfList() {
+	if short := len(o.URIs) % o.NumCalls; short > 0 && s.lastOfList() {
 		text += fmt.Sprintf(", its last connection with %s", plural(short, "call"))
 	}
 	return text + "."
@@ -244,6 +244,6 @@ func (r *Run) whatFor() string {
 
 // lastOfList says whether there are arrivals enough to come to the end of the
 // list.
-func (r *Run) lastOfList() bool {
-	return r.o.NumConns*uint64(r.o.NumCalls) >= uint64(len(r.o.URIs))
+func (s *stream) lastOfList() bool {
+	return s.o.NumConns*uint64(s.o.NumCalls) >= uint64(len(s.o.URIs))
 }

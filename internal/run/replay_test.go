@@ -97,7 +97,7 @@ func TestReplayKeepsTheGaps(t *testing.T) {
 		have := make([]time.Duration, len(at))
 		n := 0
 		for shard := range loops {
-			s := r.stream.Process.Schedule(shard, loops, r.stream.Seed)
+			s := r.streams[0].as.Process.Schedule(shard, loops, r.streams[0].as.Seed)
 			for {
 				index, due, ok := s.Next()
 				if !ok {

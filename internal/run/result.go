@@ -8,15 +8,13 @@ import (
 
 	"httpgen/client"
 	"httpgen/internal/report"
-	"httpgen/pacer"
 	"httpgen/sampler"
 )
 
 // result fills the model from what the client and the sampler found.
 func (r *Run) result(c *client.Result) *report.Result {
-	o := &r.o
-	closed := o.Process == nil
-	all, each := c.Judge(closed)
+	o := r.o
+	all, each := r.judge(c)
 	res := &report.Result{
 		Schema: report.ResultSchema,
 		Tool:   report.Tool{Name: "httpgen", Version: Version, Go: runtime.Version(), OS: runtime.GOOS, Kernel: kernel(), CPUs: runtime.NumCPU()},
@@ -27,15 +25,11 @@ func (r *Run) result(c *client.Result) *report.Result {
 		},
 		Config:  r.config(c),
 		Model:   report.Open,
-		Verdict: verdict(&all),
+		Verdict: verdict(&all, r.broken()),
 		CPU:     report.CPU{UserSeconds: c.User.Seconds(), SystemSeconds: c.System.Seconds()},
 	}
-	if closed {
+	if r.isClosed() {
 		res.Model = report.Closed
-	}
-	if err := r.broken(); err != nil {
-		res.Verdict.Status = "invalid"
-		res.Verdict.Reasons = append(res.Verdict.Reasons, report.Reason{Code: "replay", Message: fmt.Sprintf("the recording could not be read to its end, and arrivals from there on made no calls: %v", err)})
 	}
 	if r.plannedEnd > 0 {
 		res.Run.PlannedSeconds = new((r.plannedEnd - o.Warmup).Seconds())
@@ -52,7 +46,7 @@ func (r *Run) result(c *client.Result) *report.Result {
 	}
 	res.Totals.Connections.PeakOpen = uint64(c.PeakOpen)
 	res.Totals.Connections.MaxBurst = uint64(c.MaxBurst)
-	res.Times = times(&c.All, o.Expect != nil)
+	res.Times = times(&c.All, r.good(c))
 	var sets []*sampler.Window
 	for i := range c.Windows {
 		if w := &c.Windows[i].All; !w.Warmup() {
@@ -62,27 +56,63 @@ func (r *Run) result(c *client.Result) *report.Result {
 	}
 	res.Rates = r.rates(&c.All.Tally, sets, c)
 	res.Sessions = r.sessionResult(&c.All, sets, c)
-	if len(c.Streams) > 1 {
-		for i := range c.Streams {
-			res.Streams = append(res.Streams, r.streamResult(c, i, each[i]))
+	if r.several() {
+		for i := range r.streams {
+			res.Streams = append(res.Streams, r.streamResult(c, i, &each[i]))
 		}
 	}
 	return res
 }
 
-func (r *Run) streamResult(c *client.Result, i int, v sampler.Verdict) report.Stream {
-	t := &c.Streams[i]
-	s := report.Stream{Name: t.Name, Target: r.url(), Verdict: verdict(&v), Totals: totals(&t.Tally), Times: times(t, r.o.Expect != nil)}
-	s.Totals.TLSFailures = c.TLSFailures[i].Main
+// judge returns the verdict on the run and one on each client, which is judged by
+// its own model.
+func (r *Run) judge(c *client.Result) (all sampler.Verdict, each []sampler.Verdict) {
+	all, each = c.Judge(r.isClosed())
+	if r.isClosed() || !r.several() {
+		return all, each
+	}
+	_, closed := c.Judge(true)
+	for i, s := range r.streams {
+		if s.o.Process == nil {
+			each[i] = closed[i]
+		}
+	}
+	return all, each
+}
+
+func (r *Run) streamResult(c *client.Result, i int, v *sampler.Verdict) report.Stream {
+	t, s := &c.Streams[i], r.streams[i]
+	out := report.Stream{Name: s.name, Target: s.url(), Weight: s.weight, Verdict: verdict(v, s.broken()), Totals: totals(&t.Tally), Times: times(t, s.good(t))}
+	out.Totals.TLSFailures = c.TLSFailures[i].Main
 	var sets []*sampler.Window
 	for k := range c.Windows {
 		if w := &c.Windows[k].Streams[i]; !w.Warmup() {
-			s.Windows = append(s.Windows, window(w))
+			out.Windows = append(out.Windows, window(w))
 			sets = append(sets, w)
 		}
 	}
-	s.Rates = r.rates(&t.Tally, sets, c)
-	return s
+	out.Rates = r.rates(&t.Tally, sets, c)
+	return out
+}
+
+// good returns the latency of replies that were as expected.
+func (s *stream) good(t *sampler.Totals) *sampler.Dist {
+	if s.o.Expect != nil {
+		return &t.Times.Good
+	}
+	return &t.Times.Latency
+}
+
+// good is that of all clients, each by what it expects.
+func (r *Run) good(c *client.Result) *sampler.Dist {
+	if !r.several() {
+		return r.streams[0].good(&c.All)
+	}
+	var all sampler.Dist
+	for i, s := range r.streams {
+		all.Merge(s.good(&c.Streams[i]))
+	}
+	return &all
 }
 
 // merge adds counts to another set of them.
@@ -103,112 +133,42 @@ func (r *Run) stopReason(c *client.Result) string {
 		return "signal"
 	case c.Stalled:
 		return "stalled"
-	case r.o.NumConns > 0 && (r.o.Duration == 0 || r.plannedEnd < r.o.Duration):
+	}
+	last := r.streams[0]
+	for _, s := range r.streams {
+		// A closed model that only a count ends goes on for longer than any plan
+		// says.
+		if last.plannedEnd > 0 && (s.plannedEnd == 0 || s.plannedEnd > last.plannedEnd) {
+			last = s
+		}
+	}
+	switch o := &last.o; {
+	case o.NumConns > 0 && (o.Duration == 0 || last.plannedEnd < o.Duration):
 		return "count"
-	case r.o.Duration > 0:
+	case o.Duration > 0:
 		return "duration"
 	}
 	return "schedule"
 }
 
-func (r *Run) config(c *client.Result) report.Config {
-	o := &r.o
-	cfg := report.Config{
-		Rate: o.RateText, CallsPerConnection: o.NumCalls, BurstLength: o.Burst, Connections: o.Pool, Closed: o.Closed, KeepOpen: o.KeepOpen,
-		MaxInflight: r.c.MaxInflight(), Loops: o.Workers, SpinSeconds: c.Spin.Seconds(), CatchUp: o.CatchUp.String(),
-		Seed: o.Seed, CloseMode: o.CloseMode, CloseModeUsed: "fin", DrainSeconds: o.Drain.Seconds(),
-		WarmupSeconds: o.Warmup.Seconds(), WindowSeconds: o.Window.Seconds(), BaseWindowSeconds: r.base.Seconds(),
-		Method: o.Method, Engine: r.c.Engine(), Nofile: r.c.FileLimit(), Process: "closed",
-		Target: report.Target{URL: r.url(), Unix: o.Unix},
-		Timeouts: report.Timeouts{
-			ConnectSeconds: bound(r.stream.Timeouts.Connect), SendSeconds: bound(r.stream.Timeouts.Send),
-			ReplySeconds: bound(r.stream.Timeouts.Reply), DeadlineSeconds: bound(o.Deadline), ThinkSeconds: bound(o.ThinkTimeout),
-		},
-	}
-	cfg.Workload = r.workload()
-	switch {
-	case o.HTTP2:
-		cfg.HTTPVersion = "2"
-	case o.HTTP10:
-		cfg.HTTPVersion = "1.0"
-	default:
-		cfg.HTTPVersion = "1.1"
-	}
-	if r.closeReset {
-		cfg.CloseModeUsed = "rst"
-	}
-	if !o.NoHost {
-		cfg.Target.HostHeader = hostHeader(o)
-	}
-	for _, a := range r.targets[0].Addrs {
-		cfg.Target.Addresses = append(cfg.Target.Addresses, a.String())
-	}
-	for _, a := range o.Sources {
-		cfg.Sources = append(cfg.Sources, a.String())
-	}
-	if o.Process != nil {
-		cfg.Process = pacer.Kind(o.Process)
-		cfg.RatePerSecond = r.meanRate()
-	}
-	return cfg
-}
-
-// workload says what the calls ask for.
-func (r *Run) workload() report.Workload {
-	o := &r.o
-	w := report.Workload{Kind: "calls", File: o.From, Sessions: o.Session != nil, Servers: len(r.targets)}
-	switch {
-	case o.WorkingSet.N > 0:
-		w.Kind, w.Entries, w.Step = "working_set", o.WorkingSet.N, o.WorkingSet.Step
-	case len(o.URIs) > 0:
-		w.Kind, w.Entries, w.Once = "list", len(o.URIs), o.Once
-	case len(o.Requests) > 0:
-		w.Kind, w.Entries, w.Once = "requests", len(o.Requests), o.Once
-	case o.Log != nil:
-		w.Kind, w.Entries = "log", int(o.Log.Len())
-	case o.Session != nil && o.Session.Script != nil:
-		w.Kind, w.Entries = "script", len(o.Session.Script)
-	case o.Session != nil && o.Session.Pages:
-		w.Kind = "pages"
-	}
-	return w
-}
-
-// meanRate returns the mean rate of the plan, or the rate now where the plan
-// has no end.
-func (r *Run) meanRate() float64 {
-	if r.plannedEnd > 0 && r.count > 0 {
-		return float64(r.count) / r.plannedEnd.Seconds()
-	}
-	return r.o.Process.Rate(0)
-}
-
-func bound(d time.Duration) *float64 {
-	if d == 0 {
-		return nil
-	}
-	return new(d.Seconds())
-}
-
-// url returns the target as a URL without secrets.
-func (r *Run) url() string {
-	o := r.o
-	o.ServerName = ""
-	if o.TLS != nil {
-		return "https://" + hostHeader(&o) + o.URI
-	}
-	return "http://" + hostHeader(&o) + o.URI
-}
-
 // echo returns the command line with its defaults made explicit, as httperf
-// prints it.
+// prints it; that of several clients has the name of each before what is its own.
 func (r *Run) echo() string {
-	o := &r.o
 	name := "httpgen"
-	if o.Classic {
+	if r.o.Classic {
 		name = "httperf"
 	}
-	args := []string{name}
+	var parts []string
+	for _, s := range r.streams {
+		parts = append(parts, r.label(s)+strings.Join(r.arguments(s), " "))
+	}
+	return name + " " + strings.Join(parts, "; ")
+}
+
+// arguments returns what echo prints for a client.
+func (r *Run) arguments(s *stream) []string {
+	o := &s.o
+	var args []string
 	add := func(format string, v ...any) { args = append(args, fmt.Sprintf("--"+format, v...)) }
 	seconds := func(name string, d time.Duration) {
 		if d > 0 {
@@ -218,7 +178,7 @@ func (r *Run) echo() string {
 	if o.Hog {
 		add("hog")
 	}
-	if r.closeReset {
+	if s.as.CloseReset {
 		add("close-with-reset")
 	}
 	seconds("think-timeout", o.ThinkTimeout)
@@ -272,8 +232,10 @@ func (r *Run) echo() string {
 	if o.Cookies {
 		add("session-cookies")
 	}
-	for _, lines := range report.AddedHeaders(o.Argv) {
-		add("add-header='%s'", lines)
+	if !r.several() { // whose they are is not said there
+		for _, lines := range report.AddedHeaders(o.Argv) {
+			add("add-header='%s'", lines)
+		}
 	}
 	if o.Method != "GET" {
 		add("method=%s", o.Method)
@@ -307,14 +269,14 @@ func (r *Run) echo() string {
 	if o.Session == nil {
 		seconds("burst-pause", o.Pause)
 	}
-	seconds("warmup", o.Warmup)
+	seconds("warmup", r.o.Warmup)
 	if len(o.Requests) > 0 && o.Process == nil || len(o.Requests) > 0 && !o.Once {
 		add("targets=%s", o.From)
 	}
 	if n := o.WorkingSet.N; n > 0 {
 		add("wset=%d,%.3f", n, o.WorkingSet.Step)
 	}
-	return strings.Join(args, " ")
+	return args
 }
 
 func totals(t *sampler.Tally) report.Totals {
@@ -360,9 +322,9 @@ func status(of func(digit int) uint64) (s report.Status) {
 	return s
 }
 
-// times fills in all durations. Where replies are judged, those that were not as
-// expected count as failures among all arrivals.
-func times(t *sampler.Totals, judged bool) report.Times {
+// times fills in all durations. Among all arrivals, all but the good replies
+// count as failures.
+func times(t *sampler.Totals, good *sampler.Dist) report.Times {
 	d := &t.Times
 	out := report.Times{
 		Latency: timing(&d.Latency), Service: timing(&d.Service), Lag: timing(&d.Lag), Wait: timing(&d.Wait),
@@ -370,10 +332,6 @@ func times(t *sampler.Totals, judged bool) report.Times {
 		Transfer: timing(&d.Transfer), Lifetime: timing(&d.Lifetime), Failure: timing(&d.Failure),
 	}
 	beyond := max(d.Latency.Max(), d.Failure.Max(), t.Followed)
-	good := &d.Latency
-	if judged {
-		good = &d.Good
-	}
 	out.All = report.NewAllArrivals(t.Planned, t.Planned-good.Count(), beyond.Seconds(), quantile(good))
 	return out
 }

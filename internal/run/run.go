@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"httpgen/client"
 	"httpgen/internal/report"
-	"httpgen/pacer"
 	"httpgen/sampler"
 )
 
@@ -23,17 +23,14 @@ const Version = "0.1.0"
 
 // A Run is a planned run.
 type Run struct {
-	o          Options
 	id         string
 	c          *client.Client
-	stream     client.Stream
-	targets    []client.Target // one at least
-	plannedEnd time.Duration   // 0 if it is not known
-	count      uint64          // arrivals planned, 0 if it is not known
+	o          *Options      // of the first client, whose fields about the whole run hold for all
+	streams    []*stream     // one a client, in the order of the client package
+	plannedEnd time.Duration // of the last client; 0 if it is not known
+	count      uint64        // arrivals planned, of all clients; 0 if it is not known
 	base       time.Duration
-	closeReset bool
 	plan       Plan
-	replay     *replay // nil without a log
 }
 
 // A Plan says what a run will offer and what would stop it first. All lines
@@ -47,68 +44,41 @@ type Plan struct {
 type Windowed struct {
 	All     report.Window   // the base interval
 	Streams []report.Window // one a stream, empty when there is only one
-	Target  float64         // rate asked at the middle of Sample, or of All, in arrivals per second; 0 in a closed model
+	Target  float64         // rate asked at the middle of Sample, or of All, in arrivals per second; of all clients together; 0 in a closed model
 	Warmup  bool
 	Sample  *report.Window // set when this interval completes a window of the asked length: the merged one, for the live line
 }
 
 // New checks o, resolves names and makes the plan. Errors are the user's to
 // mend.
-func New(o Options) (*Run, error) {
-	if err := o.fill(); err != nil {
-		return nil, err
-	}
-	all, index, err := o.servers()
-	if err != nil {
-		return nil, err
-	}
-	if err := o.checkServers(all); err != nil {
-		return nil, err
-	}
-	o.Server, o.Port = all[0].name, all[0].port
-	work, err := o.workload(all, index)
-	if err != nil {
-		return nil, err
-	}
-	r := &Run{o: o, id: newID()}
-	r.replay, _ = work.(*replay)
-	if r.targets, err = o.targets(all); err != nil {
-		return nil, err
+func New(o Options) (*Run, error) { return NewClients([]Client{{Name: "1", Options: o}}) }
+
+// complete works out what takes all clients together, makes the client that
+// carries them out, and the plan.
+func (r *Run) complete() error {
+	o := r.o
+	if o.Workers == 0 {
+		o.Workers = r.loops() // before processes end
 	}
 	r.schedule()
 	r.windows()
-	r.closeReset = o.CloseMode == "rst" || o.CloseMode == "auto" && r.portsRunDry()
-	r.stream = client.Stream{
-		Process: r.o.Process, PlannedEnd: r.plannedEnd, Seed: o.Seed,
-		Closed: o.Closed, KeepOpen: o.KeepOpen, Target: r.targets[0], Others: r.targets[1:],
-		Workload: work, Sessions: o.sessions(), HTTP2: o.HTTP2, MaxStreams: o.MaxStreams,
-		Pool: o.Pool, Backlog: o.Backlog, Sources: o.Sources, Hog: o.Hog,
-		Timeouts:   client.Timeouts{Connect: o.ConnectTimeout, Send: o.Timeout, Reply: o.ReplyTimeout, Deadline: o.Deadline},
-		CloseReset: r.closeReset, SendBuffer: o.SendBuffer, ReceiveBuffer: o.ReceiveBuffer, MaxHeader: o.MaxHeader,
+	if o.Drain == nil {
+		o.Drain = new(r.patience())
 	}
-	if o.TLS != nil {
-		if r.stream.TLS, err = o.TLS.config(o.Server); err != nil {
-			return nil, err
-		}
+	co := client.Options{
+		Loops: o.Workers, Start: o.Start, Warmup: o.Warmup,
+		Window: r.base, Merge: int(o.Window / r.base), Spin: o.Spin, CatchUp: o.CatchUp,
+		MaxInflight: o.MaxInflight, Drain: *o.Drain, Owed: r.owed(), Tap: o.Tap,
 	}
-	if r.stream.Timeouts.Reply > 0 || o.ThinkTimeout > 0 {
-		r.stream.Timeouts.Reply += o.ThinkTimeout
+	for _, s := range r.streams {
+		s.as.CloseReset = s.o.CloseMode == "rst" || s.o.CloseMode == "auto" && r.portsRunDry(s)
+		co.Streams = append(co.Streams, s.as)
 	}
-	if o.Closed > 0 {
-		r.stream.Limit, r.stream.For = o.NumConns, o.Duration
+	var err error
+	if r.c, err = client.New(co); err != nil {
+		return r.refused(err)
 	}
-	if o.Expect != nil {
-		r.stream.Expect = o.Expect.Has
-	}
-	r.c, err = client.New(client.Options{
-		Streams: []client.Stream{r.stream}, Loops: o.Workers, Start: o.Start, Warmup: o.Warmup,
-		Window: r.base, Merge: int(r.o.Window / r.base), Spin: o.Spin, CatchUp: o.CatchUp,
-		MaxInflight: o.MaxInflight, Drain: *r.o.Drain, Owed: r.o.owed(), Tap: o.Tap,
-	})
-	if err != nil {
-		return nil, trim(err)
-	}
-	return r, r.makePlan()
+	return r.makePlan()
 }
 
 // trim drops the packages' names from an error that a user reads.
@@ -116,11 +86,8 @@ func trim(err error) error {
 	if u := errors.Unwrap(err); u != nil {
 		err = u
 	}
-	// A plain run has one stream, of which its user knows nothing.
-	for _, prefix := range []string{"http1: ", "stream 1: "} {
-		if text, ok := strings.CutPrefix(err.Error(), prefix); ok {
-			return errors.New(text)
-		}
+	if text, ok := strings.CutPrefix(err.Error(), "http1: "); ok {
+		return errors.New(text)
 	}
 	return err
 }
@@ -189,17 +156,7 @@ func (o *Options) fill() error {
 			return fmt.Errorf("duration %v: want 0 or more", d)
 		}
 	}
-	if err := o.checkSession(); err != nil {
-		return err
-	}
-	if o.Workers == 0 {
-		o.Workers = o.loops()
-	}
-	if o.Drain == nil {
-		d := o.patience()
-		o.Drain = &d
-	}
-	return nil
+	return o.checkSession()
 }
 
 // one returns how many of the conditions hold.
@@ -228,6 +185,14 @@ const minWindow = 10 * time.Millisecond
 
 // noTimeout is how long the run waits for calls that nothing else bounds.
 const noTimeout = 30 * time.Second
+
+// patience returns how long the arrivals of the most patient client may take.
+func (r *Run) patience() (d time.Duration) {
+	for _, s := range r.streams {
+		d = max(d, s.o.patience())
+	}
+	return d
+}
 
 // patience returns how long an arrival may take that keeps within all timeouts,
 // and a second for the last of them to be noticed; at most maxPatience.
@@ -267,12 +232,12 @@ func patient(n int, d time.Duration) time.Duration {
 
 // owed returns how long after the planned end owed arrivals still start: no
 // longer than the longest single timeout.
-func (o *Options) owed() time.Duration {
-	d := max(o.ConnectTimeout, o.Timeout, o.ReplyTimeout+o.ThinkTimeout, o.Deadline)
-	if d == 0 {
-		d = noTimeout
+func (r *Run) owed() (d time.Duration) {
+	for _, s := range r.streams {
+		o := &s.o
+		d = max(d, cmp.Or(max(o.ConnectTimeout, o.Timeout, o.ReplyTimeout+o.ThinkTimeout, o.Deadline), noTimeout))
 	}
-	return min(d, *o.Drain)
+	return min(d, *r.o.Drain)
 }
 
 // loopRate is how many new connections a second are given to one loop: half of
@@ -282,39 +247,52 @@ const loopRate = 8000
 // loops chooses the number of loops. A second loop on the core that a server
 // or the sampler needs costs more than it brings, so no more than half of the
 // processors are used.
-func (o *Options) loops() int {
+func (r *Run) loops() int {
 	most := max(1, runtime.GOMAXPROCS(0)/2)
-	if o.Process == nil {
-		return min(most, o.Closed)
+	callers, peak := 0, 0.
+	for _, s := range r.streams {
+		callers = min(most, callers+min(most, s.o.Closed))
 	}
-	peak := 0.
 	for at := time.Duration(0); at <= 10*time.Minute; at += 10 * time.Second {
-		peak = max(peak, o.Process.Rate(at))
+		peak = max(peak, r.rate(at))
 	}
-	return max(1, min(most, int(peak/loopRate+.999)))
+	return max(1, min(most, callers+int(min(float64(most), peak/loopRate+.999))))
 }
 
-// schedule bounds the process and works out when it ends.
+// rate returns what all open clients together are to offer, in arrivals per second.
+func (r *Run) rate(at time.Duration) (rate float64) {
+	for _, s := range r.streams {
+		if s.o.Process != nil {
+			rate += s.o.Process.Rate(at)
+		}
+	}
+	return rate
+}
+
+// isClosed says whether all clients are of the closed model.
+func (r *Run) isClosed() bool {
+	return !slices.ContainsFunc(r.streams, func(s *stream) bool { return s.o.Process != nil })
+}
+
+// schedule bounds the processes and works out when the last one ends.
 func (r *Run) schedule() {
-	o := &r.o
-	if o.Process == nil {
-		r.plannedEnd, r.count = o.Duration, o.NumConns
-		return
+	allEnd, allCounted := true, true
+	for _, s := range r.streams {
+		ends, counted := s.schedule()
+		allEnd, allCounted = allEnd && ends, allCounted && counted
+		r.plannedEnd, r.count = max(r.plannedEnd, s.plannedEnd), r.count+s.count
 	}
-	if o.NumConns > 0 {
-		o.Process = pacer.First(o.Process, o.NumConns)
+	if !allEnd {
+		r.plannedEnd = 0
 	}
-	if o.Duration > 0 {
-		o.Process = pacer.For(o.Process, o.Duration)
-	}
-	if end, n, known := pacer.PlannedEnd(o.Process, o.Seed); known {
-		r.plannedEnd, r.count = end, n
+	if !allCounted {
+		r.count = 0
 	}
 }
 
 // windows chooses the length of the samples and of the base interval.
 func (r *Run) windows() {
-	o := &r.o
+	o := r.o
 	end := r.plannedEnd - o.Warmup
 	known := r.plannedEnd > 0
 	r.base = time.Second
@@ -343,24 +321,35 @@ func (r *Run) Engine() string { return r.c.Engine() }
 // A Description is what those who show a run have to know of it.
 type Description struct {
 	Sampler     *sampler.Sampler
-	Process     string // kind of the arrivals
-	Closed      bool
+	Process     string // kind of the arrivals, "mixed" when clients differ
+	Closed      bool   // all clients are of the closed model
 	Warmup      time.Duration
 	Planned     time.Duration // 0 if it is not known
 	MaxInflight int
-	Judged      bool                           // replies are compared with an expected status
-	Rate        func(at time.Duration) float64 // arrivals per second asked for; nil in a closed model
+	Streams     []Described // one a client, in the sampler's order
+}
+
+// A Described is one client of a run.
+type Described struct {
+	Name   string // "1" in a run of one
+	Weight float64
+	Judged bool                           // replies are compared with an expected status
+	Rate   func(at time.Duration) float64 // arrivals per second asked for; nil in a closed model
 }
 
 // Description describes the run.
 func (r *Run) Description() Description {
-	o := &r.o
 	d := Description{
-		Sampler: r.c.Sampler(), Process: "closed", Closed: o.Process == nil, Warmup: o.Warmup, Planned: r.plannedEnd,
-		MaxInflight: r.c.MaxInflight(), Judged: o.Expect != nil,
+		Sampler: r.c.Sampler(), Process: r.streams[0].process(), Closed: r.isClosed(), Warmup: r.o.Warmup, Planned: r.plannedEnd,
+		MaxInflight: r.c.MaxInflight(),
 	}
-	if o.Process != nil {
-		d.Process, d.Rate = pacer.Kind(o.Process), o.Process.Rate
+	for _, s := range r.streams {
+		d.Process = same(d.Process, s.process(), mixed)
+		one := Described{Name: s.name, Weight: s.weight, Judged: s.o.Expect != nil}
+		if s.o.Process != nil {
+			one.Rate = s.o.Process.Rate
+		}
+		d.Streams = append(d.Streams, one)
 	}
 	return d
 }
@@ -381,8 +370,10 @@ func newID() string {
 func (r *Run) Do(ctx context.Context) (*report.Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if r.replay != nil {
-		r.replay.stop = cancel
+	for _, s := range r.streams {
+		if s.replay != nil {
+			s.replay.stop = cancel
+		}
 	}
 	res, err := r.c.Run(ctx)
 	if res == nil {
@@ -392,12 +383,18 @@ func (r *Run) Do(ctx context.Context) (*report.Result, error) {
 	return r.result(res), err
 }
 
-// broken returns why a recording could not be replayed to its end, nil if it was.
+// broken returns why recordings could not be replayed to their end, nil if they
+// were.
 func (r *Run) broken() error {
-	if r.replay == nil {
-		return nil
+	var errs []error
+	for _, s := range r.streams {
+		err := s.broken()
+		if err != nil && r.several() {
+			err = fmt.Errorf("client %s: %w", s.name, err)
+		}
+		errs = append(errs, err)
 	}
-	return r.replay.err()
+	return errors.Join(errs...)
 }
 
 // Follow yields each window as soon as it is over, until the run has ended. It
@@ -414,9 +411,7 @@ func (r *Run) Follow() iter.Seq[Windowed] {
 				s := window(set.Sample)
 				w.Sample, middle = &s, set.Sample
 			}
-			if r.o.Process != nil {
-				w.Target = r.o.Process.Rate(middle.Start + middle.Length/2)
-			}
+			w.Target = r.rate(middle.Start + middle.Length/2)
 			if !yield(w) {
 				return
 			}
@@ -424,11 +419,16 @@ func (r *Run) Follow() iter.Seq[Windowed] {
 	}
 }
 
-// verdict turns the sampler's into the report's.
-func verdict(v *sampler.Verdict) report.Verdict {
+// verdict turns the sampler's into the report's. A recording that broke off makes
+// it invalid.
+func verdict(v *sampler.Verdict, broken error) report.Verdict {
 	out := report.Verdict{Status: v.Status.String()}
 	for _, r := range v.Reasons {
 		out.Reasons = append(out.Reasons, report.Reason{Code: r.Code, Message: r.Message, Value: r.Value, Limit: r.Limit})
+	}
+	if broken != nil {
+		out.Status = report.Invalid
+		out.Reasons = append(out.Reasons, report.Reason{Code: "replay", Message: fmt.Sprintf("the recording could not be read to its end, and arrivals from there on made no calls: %v", broken)})
 	}
 	return out
 }

@@ -114,7 +114,7 @@ func TestClientsDrawDifferentArrivals(t *testing.T) {
 	draw := func(o Options) string {
 		o.Server, o.NumConns, o.Process = "127.0.0.1", 5, parse(t, "poisson:100")
 		r := planned(t, o)
-		s := r.stream.Process.Schedule(0, 1, r.stream.Seed)
+		s := r.streams[0].as.Process.Schedule(0, 1, r.streams[0].as.Seed)
 		var at []time.Duration
 		for range 5 {
 			_, d, _ := s.Next()

@@ -54,8 +54,8 @@ func TestServersOfRequests(t *testing.T) {
 			if have := fmt.Sprint(all, index); have != tt.want {
 				t.Errorf("have %s, want %s", have, tt.want)
 			}
-			if have := r.url(); have != tt.url || len(r.targets) != len(all) {
-				t.Errorf("%s and %d targets, want %s and %d", have, len(r.targets), tt.url, len(all))
+			if have := r.streams[0].url(); have != tt.url || len(r.streams[0].targets) != len(all) {
+				t.Errorf("%s and %d targets, want %s and %d", have, len(r.streams[0].targets), tt.url, len(all))
 			}
 		})
 	}

@@ -107,10 +107,12 @@ func (o *Options) shape() (most int, mean float64, think time.Duration) {
 	return most, float64(all) / float64(len(o.Session.Script)), think
 }
 
-// sessionResult counts the sessions of a run or of one of its streams.
+// sessionResult counts the sessions of a run; nil unless all arrivals are some.
 func (r *Run) sessionResult(t *sampler.Totals, windows []*sampler.Window, c *client.Result) *report.Sessions {
-	if r.o.Session == nil {
-		return nil
+	for _, s := range r.streams {
+		if s.o.Session == nil {
+			return nil
+		}
 	}
 	s := &report.Sessions{
 		OK: t.Completed(), Total: t.Completed() + t.Errors(), PerSecond: report.Per(t.Completed(), (c.Total - r.o.Warmup).Seconds()),

@@ -86,14 +86,14 @@ func TestSessionsOfTheClient(t *testing.T) {
 		{"HTTP/1.0", Options{Session: &Session{}, HTTP10: true}, client.Sessions{MaxPiped: 1}},
 		{"HTTP/1.0, asked for", Options{Session: &Session{MaxPiped: 3}, HTTP10: true}, client.Sessions{MaxPiped: 3}},
 	} {
-		if have := planned(t, tt.o).stream.Sessions; have.MaxConns != tt.want.MaxConns || have.MaxPiped != tt.want.MaxPiped || have.Retry != tt.want.Retry || have.Fail != nil {
+		if have := planned(t, tt.o).streams[0].as.Sessions; have.MaxConns != tt.want.MaxConns || have.MaxPiped != tt.want.MaxPiped || have.Retry != tt.want.Retry || have.Fail != nil {
 			t.Errorf("%s: %+v, want %+v", tt.name, *have, tt.want)
 		}
 	}
-	if fail := planned(t, Options{Session: &Session{Failure: failure}}).stream.Sessions.Fail; !fail(404) || fail(200) {
+	if fail := planned(t, Options{Session: &Session{Failure: failure}}).streams[0].as.Sessions.Fail; !fail(404) || fail(200) {
 		t.Errorf("404 fails: %v, 200 fails: %v; want true, false", fail(404), fail(200))
 	}
-	if s := planned(t, Options{}).stream.Sessions; s != nil {
+	if s := planned(t, Options{}).streams[0].as.Sessions; s != nil {
 		t.Errorf("sessions %+v of a plain run, want none", s)
 	}
 }
@@ -104,11 +104,11 @@ func TestScriptThinkTimes(t *testing.T) {
 	r := planned(t, Options{Session: &Session{Script: scripted(t, twoSessions)}, Pause: 2 * time.Second, NumConns: 2})
 	for i, want := range []string{"/a 0s, /b 0s, /c 1s", "/d 0s, /e 500ms, /f 9s"} {
 		s := client.Session{Index: uint64(i)}
-		r.stream.Workload.Begin(s.Index, &s)
+		r.streams[0].as.Workload.Begin(s.Index, &s)
 		var steps []string
 		var last *client.Reply
 		for {
-			req, wait, ok := r.stream.Workload.Next(&s, last)
+			req, wait, ok := r.streams[0].as.Workload.Next(&s, last)
 			if !ok {
 				break
 			}
