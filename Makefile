@@ -4,7 +4,7 @@ BIN     := bin/httpgen
 SOURCES := $(shell find . -name '*.go' -not -path './.git/*') go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: all help build demo test race lint fuzz bench bench-compare bench-peers accept golden cover clean
+.PHONY: all help build demo test examples race lint fuzz bench bench-compare bench-peers accept golden cover clean
 
 all: build test lint ## build, test and lint
 
@@ -21,6 +21,9 @@ demo: build ## the built-in server below and at twice its capacity
 
 test: ## all tests; those that need a real server skip where it is missing
 	$(GO) test $(TESTFLAGS) ./...
+
+examples: ## the experiments of examples, shortened (three minutes; nothing else may run)
+	$(GO) test -tags accept $(TESTFLAGS) ./examples
 
 race: ## all tests under the race detector
 	$(GO) test -race ./...

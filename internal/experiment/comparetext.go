@@ -73,6 +73,10 @@ func (r *CompareResult) effectsHead(p *page, e *Effect) {
 		p.line("  resolution: none, too few blocks")
 		return
 	}
+	if *res.HalfWidth == 0 {
+		p.line("  resolution: not known, most blocks do not differ at all")
+		return
+	}
 	p.line("  resolution (from %s): +- %s; the smallest change found in 80 %% of the cases is %s, one of 10 %% is found in %s",
 		res.From, percent(*res.HalfWidth), optionalPercent(res.Detectable), percent(res.Power))
 }

@@ -22,7 +22,11 @@ func (s Schedule) String() string {
 	for i, t := range s.Trials {
 		fmt.Fprintf(&b, "%4d  %s\n", i+1, t)
 	}
-	fmt.Fprintf(&b, "%d trials, %s and the time that late replies take\n", len(s.Trials), s.Time.Round(time.Second))
+	trials := "trials"
+	if len(s.Trials) == 1 {
+		trials = "trial"
+	}
+	fmt.Fprintf(&b, "%d %s, %s and the time that late replies take\n", len(s.Trials), trials, s.Time.Round(time.Second))
 	if s.If != "" {
 		fmt.Fprintf(&b, "%s\n", s.If)
 	}
