@@ -16,7 +16,7 @@ func ProcessCPU(pid int) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("experiment: process %d: %w", pid, err)
 	}
-	if _, _, ok := parseProcess(string(own)); !ok {
+	if _, _, _, ok := parseProcess(string(own)); !ok {
 		return 0, fmt.Errorf("experiment: process %d: /proc/%d/stat cannot be read", pid, pid)
 	}
 	names, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -33,8 +33,11 @@ func ProcessCPU(pid int) (time.Duration, error) {
 		if err != nil {
 			continue
 		}
-		if parent, cpu, ok := parseProcess(string(b)); ok {
-			parents[id], used[id] = parent, cpu
+		if parent, own, ended, ok := parseProcess(string(b)); ok {
+			if exact, ok := processClock(id); ok {
+				own = exact // which is not in ticks
+			}
+			parents[id], used[id] = parent, own+ended
 		}
 	}
 	return familyTime(pid, parents, used), nil
@@ -60,9 +63,9 @@ func familyTime(pid int, parents map[int]int, used map[int]time.Duration) (sum t
 	return sum
 }
 
-// parseProcess reads the parent of a process, and the processor time that it and
-// those of its children that have ended used, from /proc/PID/stat.
-func parseProcess(s string) (parent int, cpu time.Duration, ok bool) {
+// parseProcess reads the parent of a process, and the processor time that it used
+// itself and those of its children that have ended, from /proc/PID/stat.
+func parseProcess(s string) (parent int, own, ended time.Duration, ok bool) {
 	// The name, in brackets, may hold anything.
 	f := strings.Fields(s[strings.LastIndexByte(s, ')')+1:])
 	const (
@@ -70,19 +73,19 @@ func parseProcess(s string) (parent int, cpu time.Duration, ok bool) {
 		utime = 11 // and stime, cutime, cstime behind it
 	)
 	if len(f) < utime+4 {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
 	parent, err := strconv.Atoi(f[ppid])
 	if err != nil {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
-	var sum uint64
-	for _, text := range f[utime : utime+4] {
-		n, err := strconv.ParseUint(text, 10, 32)
+	var used [4]time.Duration
+	for i := range used {
+		n, err := strconv.ParseUint(f[utime+i], 10, 32)
 		if err != nil {
-			return 0, 0, false
+			return 0, 0, 0, false
 		}
-		sum += n
+		used[i] = time.Duration(n) * time.Second / ticks
 	}
-	return parent, time.Duration(sum) * time.Second / ticks, true
+	return parent, used[0] + used[1], used[2] + used[3], true
 }

@@ -13,17 +13,18 @@ func TestParseProcess(t *testing.T) {
 	for _, tt := range []struct {
 		in     string
 		parent int
-		cpu    time.Duration
+		own    time.Duration
+		ended  time.Duration
 		ok     bool
 	}{
-		{"12 (a) b) (c) S 7 1 1 0 -1 4194304 1 0 0 0 100 20 3 4 20 0 1", 7, 1270 * time.Millisecond, true},
-		{"12 (a) S 7 1 1 0 -1 4194304 1 0 0 0 100 20 3", 0, 0, false},
-		{"12 (a) S x 1 1 0 -1 4194304 1 0 0 0 100 20 3 4", 0, 0, false},
-		{"12 (a) S 7 1 1 0 -1 4194304 1 0 0 0 100 20 -3 4", 0, 0, false},
-		{"", 0, 0, false},
+		{"12 (a) b) (c) S 7 1 1 0 -1 4194304 1 0 0 0 100 20 3 4 20 0 1", 7, 1200 * time.Millisecond, 70 * time.Millisecond, true},
+		{"12 (a) S 7 1 1 0 -1 4194304 1 0 0 0 100 20 3", 0, 0, 0, false},
+		{"12 (a) S x 1 1 0 -1 4194304 1 0 0 0 100 20 3 4", 0, 0, 0, false},
+		{"12 (a) S 7 1 1 0 -1 4194304 1 0 0 0 100 20 -3 4", 0, 0, 0, false},
+		{"", 0, 0, 0, false},
 	} {
-		if parent, cpu, ok := parseProcess(tt.in); parent != tt.parent || cpu != tt.cpu || ok != tt.ok {
-			t.Errorf("%q: parent %d, %v, %v; want %d, %v, %v", tt.in, parent, cpu, ok, tt.parent, tt.cpu, tt.ok)
+		if parent, own, ended, ok := parseProcess(tt.in); parent != tt.parent || own != tt.own || ended != tt.ended || ok != tt.ok {
+			t.Errorf("%q: parent %d, %v, %v, %v; want %d, %v, %v, %v", tt.in, parent, own, ended, ok, tt.parent, tt.own, tt.ended, tt.ok)
 		}
 	}
 }
@@ -45,8 +46,18 @@ func TestProcessCPU(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /proc")
 	}
-	if d, err := ProcessCPU(os.Getpid()); err != nil || d < 0 {
-		t.Errorf("%v, error %v", d, err)
+	before, err := ProcessCPU(os.Getpid())
+	if err != nil || before <= 0 {
+		t.Errorf("%v, error %v", before, err)
+	}
+	// What is used is seen, however little.
+	for after := before; after == before; {
+		if after, err = ProcessCPU(os.Getpid()); err != nil || after < before {
+			t.Fatalf("%v after %v, error %v", after, before, err)
+		}
+	}
+	if exact, ok := processClock(os.Getpid()); !ok || exact <= 0 || exact%(time.Second/ticks) == 0 {
+		t.Errorf("the clock says %v, %v: want it finer than ticks", exact, ok)
 	}
 	if _, err := ProcessCPU(-1); err == nil || !strings.Contains(err.Error(), "process -1") {
 		t.Errorf("error %v, want one about process -1", err)
