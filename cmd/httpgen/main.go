@@ -29,6 +29,7 @@ func main() {
 type program struct {
 	argv           []string // as it was called, the name included
 	name           string   // what it was called by, in front of all messages
+	manual         string   // what prints the help of the command that was asked for
 	classic        bool     // called by the name httperf
 	stdout, stderr io.Writer
 }
@@ -39,6 +40,7 @@ func newProgram(argv []string, stdout, stderr io.Writer) *program {
 	if len(argv) > 0 && argv[0] != "" {
 		p.name = filepath.Base(argv[0])
 	}
+	p.manual = p.name + " --help"
 	p.classic = p.name == "httperf"
 	return p
 }
@@ -52,7 +54,7 @@ func command(argv []string, stdout, stderr io.Writer) int {
 	case err == nil:
 		return code
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "%s: %v (try %s --help)\n", p.name, err, p.name)
+		fmt.Fprintf(stderr, "%s: %v (try %s)\n", p.name, err, p.manual)
 		return exitUsage
 	default:
 		fmt.Fprintf(stderr, "%s: %v\n", p.name, err)
@@ -64,6 +66,9 @@ func command(argv []string, stdout, stderr io.Writer) int {
 func (p *program) dispatch() (int, error) {
 	g, k := newGrammar()
 	l, err := expand(k, p.argv, p.classic)
+	if l.command != "run" {
+		p.manual = p.name + " " + l.command + " --help"
+	}
 	if err != nil {
 		return 0, usageError{err}
 	}

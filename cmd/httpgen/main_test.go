@@ -347,7 +347,11 @@ func TestUsageErrors(t *testing.T) {
 			if code != exitUsage || stdout != "" {
 				t.Errorf("exit code %d, standard output %q; want %d and none", code, stdout, exitUsage)
 			}
-			if !strings.HasPrefix(stderr, "httpgen: ") || !strings.HasSuffix(stderr, " (try httpgen --help)\n") || strings.Count(stderr, "\n") != 1 {
+			advice := " (try httpgen --help)\n"
+			if command, _, _ := strings.Cut(tt.args, " "); usage[command] != "" && command != "run" {
+				advice = " (try httpgen " + command + " --help)\n"
+			}
+			if !strings.HasPrefix(stderr, "httpgen: ") || !strings.HasSuffix(stderr, advice) || strings.Count(stderr, "\n") != 1 {
 				t.Errorf("message %q, want one line that begins with httpgen: and ends with the advice", stderr)
 			}
 			if !strings.Contains(stderr, tt.want) {
