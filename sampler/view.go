@@ -64,6 +64,7 @@ func (p *part) shareTimes() Times {
 	return Times{
 		Latency: t[latency], Service: t[service], Lag: t[lag], Wait: t[wait], Connect: t[connect], TLS: t[tlsTime],
 		FirstByte: t[firstByte], Transfer: t[transfer], Lifetime: t[lifetime], Failure: t[failure], Good: t[goodLatency],
+		Session: t[sessionTime],
 	}
 }
 

@@ -43,7 +43,8 @@ func counts(t *testing.T, object any) map[string]uint64 {
 // What it does not name should be 0.
 func exported(t *testing.T, r *report.Result) map[string]float64 {
 	t.Helper()
-	all := map[string]float64{}
+	s := sessions(r)
+	all := map[string]float64{"httpgen_session_connections_total": math.Round(s.ConnectionsPerSession * float64(s.OK))}
 	for _, n := range []*report.Totals{&r.Totals, r.Warmup} {
 		if n == nil {
 			continue
@@ -81,13 +82,22 @@ func exported(t *testing.T, r *report.Result) map[string]float64 {
 	return all
 }
 
+// sessions returns what a result says of sessions, nothing if there were none.
+func sessions(r *report.Result) *report.Sessions {
+	if r.Sessions == nil {
+		return &report.Sessions{}
+	}
+	return r.Sessions
+}
+
 // timings returns the times of a result by the names of their histograms.
 func timings(r *report.Result) map[string]*report.Timing {
-	t := &r.Times
+	t, s := &r.Times, sessions(r)
 	return map[string]*report.Timing{
 		"httpgen_latency_seconds": &t.Latency, "httpgen_service_seconds": &t.Service, "httpgen_lag_seconds": &t.Lag, "httpgen_wait_seconds": &t.Wait,
 		"httpgen_connect_seconds": &t.Connect, "httpgen_tls_seconds": &t.TLS, "httpgen_first_byte_seconds": &t.FirstByte,
 		"httpgen_transfer_seconds": &t.Transfer, "httpgen_lifetime_seconds": &t.Lifetime, "httpgen_failure_seconds": &t.Failure,
+		"httpgen_session_seconds": {Count: s.OK, Mean: s.LifetimeSeconds},
 	}
 }
 

@@ -116,6 +116,9 @@ func TestPrometheus(t *testing.T) {
 		{name: "tls", native: true, args: strings.Replace(tls.url("both", "/page"), "http", "https", 1) + " --timeout 20 -r 100 -n 20 --cacert " + filepath.Join(certs, "server.pem"), want: map[string]float64{
 			"httpgen_replies_total{200}": 20,
 		}},
+		{name: "sessions", args: web.url("main", "/page") + " --timeout 20 -r 50 --wsess 20,3,0.01", want: map[string]float64{
+			"httpgen_arrivals_completed_total": 20, "httpgen_session_connections_total": 20, "httpgen_session_seconds_count": 20, "httpgen_replies_total{200}": 60,
+		}},
 		{name: "closed", args: fast.URL() + " --timeout 20 --closed 2 -n 40", want: map[string]float64{
 			"httpgen_arrivals_started_total": 40, "httpgen_replies_total{200}": 40,
 		}},

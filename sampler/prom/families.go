@@ -78,6 +78,7 @@ var counters = []family[*total]{
 	count("connections_attempted_total", "Connections begun.", func(t *total) uint64 { return t.Attempted }),
 	count("connections_established_total", "Connections established.", func(t *total) uint64 { return t.Established }),
 	count("connections_failed_total", "Connections that ended before they were established.", func(t *total) uint64 { return t.Failed }),
+	count("session_connections_total", "Connections established for sessions that ended well.", func(t *total) uint64 { return t.SessionConns }),
 	count("requests_total", "Requests whose last byte the kernel took.", func(t *total) uint64 { return t.Requests }),
 	count("interim_replies_total", "Replies of status 1xx before a final one.", func(t *total) uint64 { return t.Interim }),
 	count("sent_bytes_total", "Bytes that the kernel took.", func(t *total) uint64 { return t.SentBytes }),
@@ -111,6 +112,7 @@ var timings = [...]struct {
 	{describe("first_byte_seconds", "Time from the last byte of a request to the first of its reply.", ofPair()...), from20us, func(t *sampler.Times) *sampler.Dist { return &t.FirstByte }},
 	{describe("transfer_seconds", "Time from the first byte of a reply to its last.", ofPair()...), from5us, func(t *sampler.Times) *sampler.Dist { return &t.Transfer }},
 	{describe("lifetime_seconds", "Time for which a connection with a reply was open.", ofPair()...), from20us, func(t *sampler.Times) *sampler.Dist { return &t.Lifetime }},
+	{describe("session_seconds", "Time from the start of a session that ended well to its end.", ofPair()...), from20us, func(t *sampler.Times) *sampler.Dist { return &t.Session }},
 	{describe("failure_seconds", "Time from the start of an arrival to the error that ended it.", ofPair()...), from20us, func(t *sampler.Times) *sampler.Dist { return &t.Failure }},
 }
 
