@@ -26,7 +26,7 @@ type Options struct {
 	MaxInflight int           // arrivals open at once, all loops together; default what descriptors allow
 	Drain       time.Duration // how long to wait after the last start; default 30 s
 	Owed        time.Duration // how long after the planned end owed arrivals still start; default Drain
-	StopDrain   time.Duration // how long to wait after Run's context ended; default 5 s, at most Drain
+	StopDrain   time.Duration // how long to wait after Run's context ended; default 4 s, at most Drain
 	Tap         Tap           // sees the bytes of every call; nil measures undisturbed
 
 	portable bool // the net engine, for tests
@@ -135,7 +135,7 @@ func (o *Options) validate() error {
 		o.Drain = 30 * time.Second
 	}
 	if o.StopDrain == 0 {
-		o.StopDrain = 5 * time.Second
+		o.StopDrain = 4 * time.Second // less than the 5 s that those who stop programs give them as a rule
 	}
 	o.StopDrain = min(o.StopDrain, o.Drain)
 	if o.Owed == 0 {

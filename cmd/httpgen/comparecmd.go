@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,7 +39,7 @@ type compareCmd struct {
 
 // Help implements kong.HelpProvider.
 func (*compareCmd) Help() string {
-	return `A ratio above 1 says that an arm has more of a metric than the baseline. It is decided by the exact signed rank test over blocks, after Holm for several arms. Results that were saved were measured apart, and are compared as such. The first SIGINT or SIGTERM stops the trial and prints what is known, the second ends the program at once, when the arms are down.
+	return `A ratio above 1 says that an arm has more of a metric than the baseline. It is decided by the exact signed rank test over blocks, after Holm for several arms. Results that were saved were measured apart, and are compared as such. A reply is good when its status is 200 to 399; --expect-status says otherwise. Without --timeout, --reply-timeout and --deadline the timeout is 5s. The first SIGINT or SIGTERM stops the trial and prints what is known, the second ends the program at once, when the arms are down.
 
 Exit codes: 0 done; 1 internal or I/O error; 2 usage; 3 no arm ever answered; 4 the verdict is invalid; 99 what --allow says is broken; 130 or 143 ended by SIGINT or SIGTERM.`
 }
@@ -156,7 +157,10 @@ func (c *compareCmd) options(p *program, urls []named) (experiment.CompareOption
 				all = append(all, w)
 			}
 		}
-		o.Arms = append(o.Arms, experiment.Arm{Name: a.name, Options: base, CPU: a.process.time()})
+		o.Arms = append(o.Arms, experiment.Arm{Name: a.name, Options: bounded(base), CPU: a.process.time()})
+	}
+	if i := slices.IndexFunc(arms, func(a arm) bool { return a.process == pidSource{} }); o.Metric == "cpu" && i >= 0 {
+		return o, nil, nil, fmt.Errorf("--metric cpu and no --pid of arm %s: nothing says what it used; want the process of each arm", arms[i].name)
 	}
 	if len(arms) == 0 {
 		return o, nil, nil, errors.New("no arm: want NAME=URL NAME=URL ..., --arms FILE, or files with results")

@@ -163,7 +163,7 @@ func TestExperimentDryRun(t *testing.T) {
 		{[]string{"sweep", s.URL(), "--beyond", "2x"}, []string{"overload up to", "this is how it would go with a capacity of 527.8/s."}},
 		{[]string{"compare", "a=" + s.URL(), "b=" + s.URL(), "--rate", "5", "--setup", "a=exit 1"}, []string{"Compare 2 arms by p50 at 5 arrivals/s:\n  a: " + s.URL(), "block 40, ", "\n80 trials, 1m20s and "}},
 		{[]string{"fair", s.URL(), "--clients", "3", "--rate", "2000", "--num-conn", "100000", "--num-call", "1", "--timeout", "5", "--weights", "1:3:6"},
-			[]string{"  c3: 2000 arrivals/s to 127.0.0.1, weight 6, from 127.0.0.4\n", "run 1, 3 clients for 50s", "1 trials, 50s"}},
+			[]string{"  c3: 2000 arrivals/s to 127.0.0.1, weight 6, from 127.0.0.4\n", "run 1, 3 clients for 50s", "1 trial, 50s"}},
 	} {
 		t.Run(tt.args[0], func(t *testing.T) {
 			t.Parallel()

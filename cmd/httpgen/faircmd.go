@@ -41,7 +41,7 @@ type fairCmd struct {
 
 // Help implements kong.HelpProvider.
 func (*fairCmd) Help() string {
-	return `All clients start at once, in one process, each with its own schedule and source address. Printed are httperf's lines for each, and then the shares: each is due its part by weight of all good replies, or all that it asks for if that is less. Where the server was not short of anything there is nothing to divide, and no claim is made. --max-inflight is of all clients together. The first SIGINT or SIGTERM stops the run and prints what is known, the second ends the program at once.
+	return `All clients start at once, in one process, each with its own schedule and source address. Printed are httperf's lines for each, and then the shares: each is due its part by weight of all good replies, or all that it asks for if that is less. Where the server was not short of anything there is nothing to divide, and no claim is made. --max-inflight is of all clients together. A reply is good when its status is 200 to 399; --expect-status says otherwise. Without --timeout, --reply-timeout and --deadline the timeout is 5s. The first SIGINT or SIGTERM stops the run and prints what is known, the second ends the program at once.
 
 Exit codes: 0 done; 1 internal or I/O error; 2 usage; 3 the target never answered; 4 the verdict is invalid; 130 or 143 ended by SIGINT or SIGTERM.`
 }
@@ -143,7 +143,7 @@ func (c *fairCmd) options(p *program, lookup lookupFunc) (experiment.FairOptions
 			}
 		}
 		o.Clients = append(o.Clients, experiment.Client{
-			Name: s.name, Weight: s.weight, Rate: s.rate, Join: s.join, Leave: s.leave, Options: options,
+			Name: s.name, Weight: s.weight, Rate: s.rate, Join: s.join, Leave: s.leave, Options: bounded(options),
 		})
 	}
 	if text := c.sharing(o.Clients); text != "" {

@@ -39,7 +39,7 @@ type sweepCmd struct {
 
 // Help implements kong.HelpProvider.
 func (*sweepCmd) Help() string {
-	return `The answer is an interval: at its lower end the objective was met in every trial, at its upper end it was missed in every one. Trials in which this program was the limit never count against the server. Without --timeout, --reply-timeout and --deadline a call is given up after four times the longest latency of the objective, a second at least. The first SIGINT or SIGTERM stops the trial and prints what is known, the second ends the program at once.
+	return `The answer is an interval: at its lower end the objective was met in every trial, at its upper end it was missed in every one. Trials in which this program was the limit never count against the server. A reply is good when its status is 200 to 399; --expect-status says otherwise. Without --timeout, --reply-timeout and --deadline a call is given up after four times the longest latency of the objective, a second at least. The first SIGINT or SIGTERM stops the trial and prints what is known, the second ends the program at once.
 
 Exit codes: 0 done; 1 internal or I/O error; 2 usage; 3 the target never answered; 4 the verdict is invalid; 130 or 143 ended by SIGINT or SIGTERM.`
 }

@@ -50,7 +50,32 @@ func (f *trialFlags) options(p *program, url string, callers int, more []client.
 		return o, nil, fmt.Errorf("--wlog n,%s: a trial is as long as it is, want y,%s", c.WLog.file, c.WLog.file)
 	}
 	o.Header = append(o.Header, more...)
+	if o.Expect == nil {
+		o.Expect = answers
+	}
 	return o, warnings, socketThere(c.UnixSocket)
+}
+
+// answers are the replies that are good if nothing else is asked for. A server
+// that refuses what it has no time for does so quickly, and would be praised.
+var answers = func() *run.StatusSet {
+	var s run.StatusSet
+	for code := 200; code < 400; code++ {
+		s[code] = true
+	}
+	return &s
+}()
+
+// trialTimeout bounds the calls of trials that nothing else bounds.
+const trialTimeout = 5 * time.Second
+
+// bounded returns options of which every call has an end. A server that hangs
+// would otherwise take half a minute of each trial.
+func bounded(o run.Options) run.Options {
+	if o.Timeout == 0 && o.ReplyTimeout == 0 && o.Deadline == 0 {
+		o.Timeout = trialTimeout
+	}
+	return o
 }
 
 // probe makes the run that a trial of a second would be, which is never carried

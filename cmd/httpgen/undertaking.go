@@ -40,7 +40,7 @@ func (u *undertaking) catch(stop func()) (caught func() os.Signal) {
 			stop() // there is nothing to wait for but scrapes and pushes
 			return
 		}
-		fmt.Fprintf(u.stderr, "%s: %v: the result follows when what is open has ended, after 5 s at the latest; a second signal ends the program at once, without a result\n", u.name, s)
+		fmt.Fprintf(u.stderr, "%s: %v: the result follows when what is open has ended, after 4 s at the latest; a second signal ends the program at once, without a result\n", u.name, s)
 		stop()
 		began, again := time.Now(), s
 		for again == s && time.Since(began) <= sameSignal {

@@ -133,12 +133,12 @@ func TestLoopbackInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newServer(t, Options{Listen: []string{port}})
-	if addrs, err := s.Start(); !errors.Is(err, syscall.EADDRINUSE) || !strings.Contains(err.Error(), taken.Addr().String()) {
+	if addrs, err := s.Start(); !errors.Is(err, syscall.EADDRINUSE) || !strings.Contains(err.Error(), ":"+port) {
+		// The port may be in use in the other family too, by somebody else.
 		t.Errorf("Start = %q, %v, want %s in use", addrs, err, taken.Addr())
 	}
-	if c, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
-		c.Close()
-		t.Error("the other family is open, want none")
+	if n := len(s.servers); n != 0 {
+		t.Errorf("%d addresses are served, want none", n)
 	}
 }
 

@@ -146,6 +146,13 @@ func NewFairness(weights []float64, blocks [][]Tally, o FairOptions) (Fairness, 
 	case all < saturation*good:
 		f.Reason = fmt.Sprintf("%.1f %% of what was offered was served: too little load", 100*good/all)
 	case greedy < 2:
+		// One that takes what others ask for is unfair all the same. That nobody
+		// was hurt while only one was short of anything is no proof of fairness.
+		if f.decide(spread, blocks, o); f.Decision == SharesUnfair {
+			f.Saturated = true
+			break
+		}
+		f.Decision = SharesNotSaturated
 		f.Reason = fmt.Sprintf("%d of %d clients wanted more than was due to them: at least 2 must", greedy, len(weights))
 	default:
 		f.Saturated = true
