@@ -271,6 +271,7 @@ func (f *fairness) runs(ctx context.Context) error {
 			settle: o.Settle,
 			run:    func() (Measurement, error) { return f.book.Clients.RunClients(ctx, clients) },
 			judge:  f.judge,
+			part:   f.part,
 		}); err != nil {
 			return err
 		}
@@ -347,10 +348,25 @@ func (f *fairness) limited(r *report.Result) string {
 	return ""
 }
 
-// measured returns when all clients are sending in a run.
+// part says whether the shares in a run that was stopped can be looked at.
+func (f *fairness) part(r *report.Result) bool {
+	for i := range f.o.Clients {
+		if f.stream(r, f.o.Clients[i].Name) == nil {
+			return false
+		}
+	}
+	// More runs are compared as a whole, and a part of one is no whole.
+	return f.o.Repeat == 1 && len(f.tallies(r, f.measured(r))) > 0
+}
+
+// measured returns when all clients are sending in a run, as far as it came.
 func (f *fairness) measured(r *report.Result) Span {
 	from, to := f.o.together()
-	return Span{r.Config.WarmupSeconds + from.Seconds(), r.Config.WarmupSeconds + to.Seconds()}
+	s := Span{r.Config.WarmupSeconds + from.Seconds(), r.Config.WarmupSeconds + to.Seconds()}
+	if !r.Run.Complete {
+		s.EndSeconds = min(s.EndSeconds, end(r))
+	}
+	return s
 }
 
 // stream returns a client's part of a result, nil when there is none.

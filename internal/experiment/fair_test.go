@@ -305,6 +305,34 @@ func TestFairStoppedAndResumed(t *testing.T) {
 	}
 }
 
+// What a run had measured when it was stopped is known, and not kept.
+func TestFairStopped(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "kept")
+	o := FairOptions{Clients: sharers(500, 500, 500)}
+	key, err := o.Key()
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := NewStore(dir, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	w := &well{t: t, capacity: 400}
+	w.stop, w.stopAt = stop, 1
+	r, err := Lab{Runner: w, Clients: w, Store: store}.Fair(ctx, o)
+	if err != nil || len(r.Trials) != 1 || r.Run.Complete || r.Verdict.Status != "degraded" {
+		t.Fatalf("%+v, error %v: want what the run had measured", r, err)
+	}
+	if r.Clients[0].GoodputPerSecond == 0 || r.Measured.EndSeconds != r.Trials[0].Result.Run.SendingSeconds {
+		t.Errorf("client %+v, measured %+v: want the shares until then", r.Clients[0], r.Measured)
+	}
+	if _, kept, err := ReadTrials(dir); err != nil || len(kept) != 0 {
+		t.Errorf("%d trials are kept, error %v: want none", len(kept), err)
+	}
+}
+
 func TestFairRefuses(t *testing.T) {
 	t.Parallel()
 	with := func(change func(*FairOptions)) FairOptions {

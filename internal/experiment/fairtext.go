@@ -23,7 +23,7 @@ func (r *FairResult) Text(w io.Writer) error {
 		p.line("Reply time [ms]: response %.1f transfer %.1f", 1e3*c.Times.FirstByte.Mean, 1e3*c.Times.Transfer.Mean)
 		p.WriteByte('\n')
 	}
-	p.line("Shares of good replies from %g s to %g s", r.Measured.StartSeconds, r.Measured.EndSeconds)
+	p.line("Shares of good replies from %.4g s to %.4g s", r.Measured.StartSeconds, r.Measured.EndSeconds)
 	p.line("%-12s %8s %12s %12s %10s %10s  %-*s %10s %8s", "client", "weight", "offered [/s]", "good [/s]", "share", "due", barWidth+2, "", "of due", "refused")
 	for i := range r.Clients {
 		c := &r.Clients[i]

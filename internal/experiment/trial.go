@@ -90,6 +90,7 @@ type job struct {
 	judge  func(*report.Result) (string, string, error) // returns outcome and reason
 	note   func(*Trial) error                           // takes the outcome into account; nil does nothing
 	cpu    func() (time.Duration, error)                // of the target's processes; nil unknown
+	part   func(*report.Result) bool                    // whether a trial that was stopped says something; nil says that none does
 }
 
 // do takes the next trial from what was kept, or carries it out and keeps it.
@@ -125,7 +126,15 @@ func (b *book) do(ctx context.Context, j job) (*Trial, error) {
 	case err != nil:
 		return nil, err
 	case ctx.Err() != nil && !m.Result.Run.Complete:
-		return nil, errStopped // half a trial says nothing
+		if j.part == nil || !j.part(m.Result) {
+			return nil, errStopped
+		}
+		// It counts, but is not kept: who resumes the experiment runs all of it.
+		t.Result, t.Counters = m.Result, m.Counters
+		if _, err := b.add(t, j); err != nil {
+			return nil, err
+		}
+		return nil, errStopped
 	}
 	if j.cpu != nil {
 		after, err := j.cpu()
