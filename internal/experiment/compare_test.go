@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -212,15 +211,7 @@ func TestCompareRepeatsInvalidTrials(t *testing.T) {
 func TestCompareResumesAtAWholeBlock(t *testing.T) {
 	t.Parallel()
 	o := CompareOptions{Arms: arms("a", "b", "c"), Rate: 200, Blocks: 8}
-	key, err := o.Key()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(t.TempDir(), "kept")
-	store, err := NewStore(dir, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store, key, dir := newStore(t, o)
 	ctx, stop := context.WithCancel(t.Context())
 	s := newStages(t, 0.05, 0.01, 0.01, 0.01)
 	s.stop, s.stopAt = stop, 9 // trials 1 to 8 are kept: two blocks, and two arms of the third

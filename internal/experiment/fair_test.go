@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/netip"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -276,15 +275,7 @@ func TestFairStoppedAndResumed(t *testing.T) {
 		return &well{t: t, capacity: 400, weights: map[string]float64{"a": 1, "b": 3, "c": 6}}
 	}
 	want := fairOf(t, newWell(), o)
-	key, err := o.Key()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(t.TempDir(), "kept")
-	store, err := NewStore(dir, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store, key, dir := newStore(t, o)
 	ctx, stop := context.WithCancel(t.Context())
 	w := newWell()
 	w.stop, w.stopAt = stop, 3
@@ -308,16 +299,8 @@ func TestFairStoppedAndResumed(t *testing.T) {
 // What a run had measured when it was stopped is known, and not kept.
 func TestFairStopped(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "kept")
 	o := FairOptions{Clients: sharers(500, 500, 500)}
-	key, err := o.Key()
-	if err != nil {
-		t.Fatal(err)
-	}
-	store, err := NewStore(dir, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store, _, dir := newStore(t, o)
 	ctx, stop := context.WithCancel(t.Context())
 	w := &well{t: t, capacity: 400}
 	w.stop, w.stopAt = stop, 1

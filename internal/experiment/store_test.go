@@ -71,3 +71,18 @@ func TestStoreRefuses(t *testing.T) {
 		t.Error("a key is made of what cannot be written")
 	}
 }
+
+// newStore returns a store for an experiment, its key and its folder.
+func newStore(t *testing.T, o interface{ Key() (Key, error) }) (*Store, Key, string) {
+	t.Helper()
+	key, err := o.Key()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "kept")
+	store, err := NewStore(dir, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store, key, dir
+}

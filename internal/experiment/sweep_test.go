@@ -198,20 +198,13 @@ func TestSweepResumes(t *testing.T) {
 	t.Parallel()
 	o := sweepOptions(t)
 	want := sweepOf(t, Lab{Runner: &machine{t: t, capacity: 400}}, o)
-	key, err := o.Key()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(t.TempDir(), "kept")
-	store, err := NewStore(dir, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store, key, dir := newStore(t, o)
 	ctx, stop := context.WithCancel(t.Context())
 	if _, err := (Lab{Runner: &machine{t: t, capacity: 400, stop: stop, stopAt: 8}, Store: store}).Sweep(ctx, o); err != nil {
 		t.Fatal(err)
 	}
-	if store, err = OpenStore(dir, key); err != nil {
+	store, err := OpenStore(dir, key)
+	if err != nil {
 		t.Fatal(err)
 	}
 	m := &machine{t: t, capacity: 400}
